@@ -1,0 +1,5 @@
+//! mmcheck: searches every interleaving of the memory-cgroup model.
+
+pub mod engine;
+pub mod node;
+pub mod verdict;

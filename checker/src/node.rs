@@ -1,0 +1,117 @@
+//! What an engine stores and expands: a state, packed, with the properties its transition broke.
+//!
+//! Every engine expands nodes through [`expand`], so they can differ in how they search and in
+//! nothing else.
+
+use mm_model::choose::Choose;
+use mm_model::env::Event;
+use mm_model::ids::ActorId;
+use mm_model::machine::Fuse;
+use mm_model::property::{PROPERTIES, Transition};
+use mm_model::scenario::Scenario;
+use mm_model::state::State;
+
+/// A set of properties, by position in [`PROPERTIES`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PropertySet(u32);
+
+impl PropertySet {
+    /// Whether the property at that position is in the set.
+    pub const fn contains(self, property: usize) -> bool {
+        self.0 & (1 << property) != 0
+    }
+
+    /// The properties of either set.
+    #[must_use]
+    pub const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// The properties of this set that are not in the other.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    fn select(select: impl Fn(usize) -> bool) -> Self {
+        (0..PROPERTIES.len())
+            .filter(|at| select(*at))
+            .fold(Self(0), |set, at| Self(set.0 | (1 << at)))
+    }
+}
+
+/// A state in few bytes, and what was broken on the way into it. Equal nodes are equal states.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Node {
+    packed: Box<[u8]>,
+    /// Properties the transition into this node violated; it is part of the node, so that an
+    /// engine that judges nodes only can find them.
+    pub violated: PropertySet,
+}
+
+/// A transition, as an engine sees it.
+pub struct Edge<'a> {
+    /// Who steps.
+    pub actor: ActorId,
+    /// What the world answers.
+    pub answers: &'a Choose,
+    /// What happens.
+    pub events: &'a [Event],
+    /// Properties that said something about it.
+    pub applied: PropertySet,
+}
+
+impl Node {
+    fn new(state: &State, violated: PropertySet) -> Self {
+        let packed = postcard::to_stdvec(state).expect("plain data packs").into_boxed_slice();
+        Self { packed, violated }
+    }
+
+    /// The state.
+    ///
+    /// # Panics
+    /// Never: only states are packed.
+    pub fn state(&self) -> State {
+        postcard::from_bytes(&self.packed).expect("a packed state unpacks")
+    }
+
+    /// Bytes it takes beside its own fields.
+    pub fn bytes(&self) -> usize {
+        self.packed.len()
+    }
+}
+
+/// The node to start from, and the properties that apply to it.
+pub fn initial(scenario: &Scenario) -> (Node, PropertySet) {
+    let state = scenario.initial();
+    let (applied, violated) = judge(&Transition { scenario, from: None, to: &state, events: &[] });
+    (Node::new(&state, violated), applied)
+}
+
+/// Calls `found` for every transition out of `node`, in a fixed order.
+pub fn expand(
+    scenario: &Scenario,
+    fuse: Fuse,
+    node: &Node,
+    mut found: impl FnMut(&Edge<'_>, Node),
+) {
+    let from = node.state();
+    scenario.successors(&from, fuse, |actor, answers, to| {
+        let events = answers.events();
+        let (applied, violated) =
+            judge(&Transition { scenario, from: Some((&from, actor)), to: &to, events });
+        found(&Edge { actor, answers, events, applied }, Node::new(&to, violated));
+    });
+}
+
+fn judge(transition: &Transition<'_>) -> (PropertySet, PropertySet) {
+    let applied = PropertySet::select(|at| (PROPERTIES[at].applies)(transition));
+    let violated =
+        PropertySet::select(|at| applied.contains(at) && !(PROPERTIES[at].holds)(transition));
+    (applied, violated)
+}

@@ -1,0 +1,220 @@
+//! A design: one field per decision in which kernel versions and proposals differ.
+//!
+//! Steps match on the decision, never on a design's name, so a new combination is data. A new
+//! kind of behaviour is one new variant and the arms the compiler then asks for.
+
+use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantNames};
+
+mod presets;
+pub use presets::{PRESETS, Preset};
+
+/// One decision of a design, for listings and error messages.
+pub struct Field {
+    key: &'static str,
+    /// What it decides.
+    pub summary: &'static str,
+    /// The values it can take.
+    pub values: &'static [&'static str],
+}
+
+impl Field {
+    /// Its name in a spec: the field's, in kebab case.
+    pub fn name(&self) -> String {
+        self.key.replace('_', "-")
+    }
+}
+
+macro_rules! design {
+    ($($(#[doc = $doc:literal])+ $field:ident: $type:ident {
+        $($(#[doc = $vdoc:literal])+ $variant:ident,)+
+    })+) => {
+        $(
+            $(#[doc = $doc])+
+            #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+            #[derive(IntoStaticStr, VariantNames)]
+            #[serde(rename_all = "kebab-case")]
+            #[strum(serialize_all = "kebab-case")]
+            pub enum $type {
+                $($(#[doc = $vdoc])+ $variant,)+
+            }
+        )+
+
+        /// How one kernel, real or proposed, decides.
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+        pub struct Design {
+            $($(#[doc = $doc])+ pub $field: $type,)+
+        }
+
+        /// Some decisions, to be laid over a design.
+        #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+        pub struct Changes {
+            $(
+                $(#[doc = $doc])+
+                #[serde(skip_serializing_if = "Option::is_none")]
+                pub $field: Option<$type>,
+            )+
+        }
+
+        impl Changes {
+            /// No change, to be filled in with struct update syntax.
+            pub const NONE: Self = Self { $($field: None,)+ };
+        }
+
+        impl Design {
+            /// Every decision there is, in order.
+            pub const FIELDS: &'static [Field] = &[
+                $(Field {
+                    key: stringify!($field),
+                    summary: concat!($($doc),+),
+                    values: $type::VARIANTS,
+                },)+
+            ];
+
+            /// This design with `changes` laid over it.
+            #[must_use]
+            pub fn with(mut self, changes: &Changes) -> Self {
+                $(if let Some(value) = changes.$field { self.$field = value; })+
+                self
+            }
+        }
+    };
+}
+
+design! {
+    /// How many memcgs a CPU's stock can serve at once.
+    stock_slots: StockSlots {
+        /// One; another memcg drains it first.
+        One,
+        /// NR_MEMCG_STOCK; when all are taken, one is evicted in turn.
+        Several,
+    }
+    /// What refill_stock() does with more pages than a slot may keep.
+    oversize_refill: OversizeRefill {
+        /// They go through the slot, which is then drained whole.
+        ThroughTheSlot,
+        /// They are uncharged at once and the slot stays as it is.
+        UnchargeAtOnce,
+    }
+    /// Which CPUs drain_all_stock() queues work on.
+    drain_queue: DrainQueue {
+        /// Every CPU with stock of the subtree.
+        EveryCpu,
+        /// Not the isolated ones, whose stock stays.
+        NotIsolated,
+    }
+    /// Whether drain_all_stock() waits for the work it queued.
+    drain_wait: DrainWait {
+        /// It returns at once; the caller's next attempt races with the workers.
+        No,
+        /// It waits until every queued drain has run (no kernel does).
+        Flush,
+    }
+    /// The first counter attempt of a charge that may not even wake kswapd.
+    noreclaim_batch: NoreclaimBatch {
+        /// A whole batch, as any other.
+        Batch,
+        /// The pages asked for and no more.
+        Exact,
+    }
+    /// Whether a failure of the memory+swap counter forbids swap for the rest of the charge.
+    memsw_noswap: MemswNoswap {
+        /// Until the charge returns.
+        Sticky,
+        /// Until the next retry.
+        Reset,
+    }
+    /// What a charge of an OOM victim whose memory is being freed does after the counters refuse.
+    victim_charge: VictimCharge {
+        /// It reclaims and retries like any other.
+        Retries,
+        /// It fails at once.
+        Fails,
+    }
+    /// Which charges raise a MAX event although they never reached reclaim.
+    max_event: MaxEvent {
+        /// Forced ones, before the counters are raised.
+        ForcedBefore,
+        /// Forced ones, after the counters are raised, and rejected ones.
+        ForcedOrRejectedAfter,
+    }
+    /// Whether a charge waits for a task that is being moved between cgroup v1 groups.
+    charge_moving: ChargeMoving {
+        /// It waits and retries without counting.
+        Waits,
+        /// There is no such move.
+        Gone,
+    }
+    /// What the memcg OOM killer does for a task that is dying already.
+    dying_oom: DyingOom {
+        /// It reports success without a kill.
+        Succeeds,
+        /// It looks for a victim as for any other task.
+        LooksForVictim,
+    }
+    /// What a dying task does about the pages it charged over memory.high.
+    dying_over_high: DyingOverHigh {
+        /// It reclaims and sleeps like any other.
+        Reclaims,
+        /// It leaves before each round.
+        Leaves,
+    }
+    /// Whether a retry because the pass left enough margin counts against the retries.
+    margin_retry: MarginRetry {
+        /// It does not: the loop has no bound.
+        Uncounted,
+        /// It does (no kernel does).
+        Counted,
+    }
+    /// Whether a retry of a small charge because the pass freed something counts.
+    progress_retry: ProgressRetry {
+        /// It does not: the loop has no bound.
+        Uncounted,
+        /// It does (no kernel does).
+        Counted,
+    }
+    /// Where a charge with NORETRY gives up.
+    noretry: Noretry {
+        /// After the pass that follows the drain.
+        AfterDrain,
+        /// Nowhere: it goes on to the OOM killer (no kernel does).
+        Ignored,
+    }
+    /// What a charge that must not fail does at the end.
+    nofail: Nofail {
+        /// It is forced over the limit.
+        Forced,
+        /// It fails like any other (no kernel does).
+        Refused,
+    }
+    /// How page_counter_try_charge() tests the limit.
+    counter_test: CounterTest {
+        /// It adds, then compares, then takes back.
+        AddThenCompare,
+        /// It reads and compares, then adds: two tasks can both pass (no kernel does).
+        CompareThenAdd,
+    }
+    /// Which levels page_counter_try_charge() takes back after a refusal.
+    counter_undo: CounterUndo {
+        /// The one that refused and all below it.
+        AllLevels,
+        /// Only the one that refused (no kernel does).
+        RefusingLevel,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_overrides_its_decision_and_nothing_else() {
+        let base = &PRESETS[0].design;
+        let changed =
+            base.clone().with(&Changes { noretry: Some(Noretry::Ignored), ..Changes::NONE });
+        assert_eq!(changed.noretry, Noretry::Ignored);
+        assert_eq!(Design { noretry: base.noretry, ..changed }, *base);
+    }
+}

@@ -1,0 +1,62 @@
+//! The named designs: kernel versions, and designs that are wrong on purpose.
+
+use super::{
+    ChargeMoving, CounterTest, CounterUndo, Design, DrainQueue, DrainWait, DyingOom, DyingOverHigh,
+    MarginRetry, MaxEvent, MemswNoswap, Nofail, NoreclaimBatch, Noretry, OversizeRefill,
+    ProgressRetry, StockSlots, VictimCharge,
+};
+
+/// A design with a name.
+pub struct Preset {
+    /// The name in a spec and on the command line.
+    pub name: &'static str,
+    /// What it is.
+    pub summary: &'static str,
+    /// Its decisions.
+    pub design: Design,
+}
+
+const LINUX_7_3: Design = Design {
+    stock_slots: StockSlots::Several,
+    oversize_refill: OversizeRefill::UnchargeAtOnce,
+    drain_queue: DrainQueue::NotIsolated,
+    drain_wait: DrainWait::No,
+    noreclaim_batch: NoreclaimBatch::Exact,
+    memsw_noswap: MemswNoswap::Reset,
+    victim_charge: VictimCharge::Fails,
+    max_event: MaxEvent::ForcedOrRejectedAfter,
+    charge_moving: ChargeMoving::Gone,
+    dying_oom: DyingOom::LooksForVictim,
+    dying_over_high: DyingOverHigh::Leaves,
+    margin_retry: MarginRetry::Uncounted,
+    progress_retry: ProgressRetry::Uncounted,
+    noretry: Noretry::AfterDrain,
+    nofail: Nofail::Forced,
+    counter_test: CounterTest::AddThenCompare,
+    counter_undo: CounterUndo::AllLevels,
+};
+
+const LINUX_6_12: Design = Design {
+    stock_slots: StockSlots::One,
+    oversize_refill: OversizeRefill::ThroughTheSlot,
+    noreclaim_batch: NoreclaimBatch::Batch,
+    memsw_noswap: MemswNoswap::Sticky,
+    max_event: MaxEvent::ForcedBefore,
+    charge_moving: ChargeMoving::Waits,
+    dying_oom: DyingOom::Succeeds,
+    ..LINUX_7_3
+};
+
+const LINUX_6_1: Design = Design {
+    drain_queue: DrainQueue::EveryCpu,
+    victim_charge: VictimCharge::Retries,
+    dying_over_high: DyingOverHigh::Reclaims,
+    ..LINUX_6_12
+};
+
+/// The kernels, newest first.
+pub const PRESETS: &[Preset] = &[
+    Preset { name: "linux-7.3", summary: "Linux 7.3.4", design: LINUX_7_3 },
+    Preset { name: "linux-6.12", summary: "Linux 6.12.117", design: LINUX_6_12 },
+    Preset { name: "linux-6.1", summary: "Linux 6.1.192", design: LINUX_6_1 },
+];

@@ -1,0 +1,175 @@
+//! The one interface between the step functions and everything that is not the kernel's code.
+//!
+//! A step *asks* wherever the outside world decides, and *announces* every kernel call it makes.
+//! Who answers makes the difference between the ways of running the model: a search tries every
+//! answer ([`crate::choose`]), a vector or a recording gives the one it saw, a simulation draws
+//! one, a replay repeats one.
+
+use crate::gfp::Gfp;
+use crate::ids::{CpuId, MemcgId};
+use crate::units::Pages;
+use crate::world::World;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Something the outside world decides. The answer is one of `0..=last`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// What is asked.
+    pub ask: Ask,
+    /// The largest answer allowed.
+    pub last: u64,
+}
+
+/// What is asked, with the meaning of the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// How many of a memcg's own pages a reclaim pass frees, above the least it must: pages.
+    PassFrees(MemcgId),
+    /// What the OOM killer does for that level: an index into the outcomes the spec allows.
+    OomOutcome(MemcgId),
+    /// Whether a task is being moved between cgroup v1 groups.
+    ChargeMoving,
+}
+
+/// Which counters of a memcg.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Counter {
+    /// `memory`.
+    Memory,
+    /// `memsw`: memory plus swap, cgroup v1 only.
+    Memsw,
+}
+
+/// A kernel call a step makes, named after the function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are the arguments of the kernel function")]
+pub enum Call {
+    /// Returns 1 if the stock covered the pages.
+    ConsumeStock {
+        memcg: MemcgId,
+        nr_pages: Pages,
+    },
+    /// Returns -1, or the level that refused.
+    PageCounterTryCharge {
+        counter: Counter,
+        memcg: MemcgId,
+        nr_pages: Pages,
+    },
+    PageCounterCharge {
+        counter: Counter,
+        memcg: MemcgId,
+        nr_pages: Pages,
+    },
+    PageCounterUncharge {
+        counter: Counter,
+        memcg: MemcgId,
+        nr_pages: Pages,
+    },
+    RefillStock {
+        memcg: MemcgId,
+        nr_pages: Pages,
+    },
+    /// A MAX event is counted on that level.
+    MemcgMemoryEventMax {
+        memcg: MemcgId,
+    },
+    /// Returns pages freed.
+    TryToFreeMemCgroupPages {
+        memcg: MemcgId,
+        nr_pages: Pages,
+        may_swap: bool,
+    },
+    /// Returns pages.
+    MemCgroupMargin {
+        memcg: MemcgId,
+    },
+    DrainAllStock {
+        root: MemcgId,
+    },
+    DrainLocalStock {
+        cpu: CpuId,
+    },
+    /// Returns 1 if the killer claims success.
+    MemCgroupOom {
+        memcg: MemcgId,
+        order: u32,
+    },
+    /// The task will handle memory.high on its return to user space.
+    SetNotifyResume,
+    /// The level's own work item will reclaim: the charge was not in task context.
+    QueueHighWork {
+        memcg: MemcgId,
+    },
+    MemCgroupHandleOverHigh {
+        nr_pages: Pages,
+    },
+    /// A HIGH event is counted on that level.
+    MemcgMemoryEventHigh {
+        memcg: MemcgId,
+    },
+    /// Sleeps that many timer ticks.
+    ScheduleTimeoutKillable {
+        jiffies: u64,
+    },
+}
+
+/// A kind of operation: what a user waits for.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[strum(serialize_all = "kebab-case")]
+pub enum Operation {
+    /// One charge.
+    Charge,
+    /// One uncharge.
+    Uncharge,
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.into())
+    }
+}
+
+/// An error the kernel returns, as its negative number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Errno {
+    /// Out of memory.
+    ENOMEM = -12,
+}
+
+/// What happened in a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A kernel call returned this (0 if it returns nothing).
+    Returned(Call, i64),
+    /// An operation began; for a charge, with these flags.
+    Begin(Operation, Gfp),
+    /// An operation ended, with 0 or the error's number.
+    End(Operation, Gfp, i64),
+}
+
+/// Whoever answers the questions of a step and hears what it does.
+pub trait Env {
+    /// Answers a question: a number in `0..=question.last`.
+    fn answer(&mut self, question: Question) -> u64;
+
+    /// Hears what the actor that steps does.
+    fn note(&mut self, event: Event);
+
+    /// Answers for a whole kernel call, so that the model's own is not run. A search never does;
+    /// vectors do, because the functions around the tested one were stubs.
+    fn stub(&mut self, world: &mut World, call: Call) -> Option<i64>;
+}

@@ -1,0 +1,45 @@
+//! The kernel's constants, under their own names in lower case. A spec scales them down; a
+//! constant that is not named keeps its real value.
+
+use crate::units::Pages;
+use serde::{Deserialize, Serialize};
+
+macro_rules! constants {
+    ($($(#[doc = $doc:literal])+ $name:ident: $type:ty = $value:expr,)*) => {
+        /// Constants of the kernel, real or scaled down.
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct Kernel {
+            $($(#[doc = $doc])+ pub $name: $type,)*
+        }
+
+        impl Default for Kernel {
+            fn default() -> Self {
+                Self { $($name: $value,)* }
+            }
+        }
+
+        impl Kernel {
+            /// Name and documentation of each constant.
+            pub const FIELDS: &'static [(&'static str, &'static str)] =
+                &[$((stringify!($name), concat!($($doc),+)),)*];
+        }
+    };
+}
+
+constants! {
+    /// Pages a charge takes from the counters at once, and the most a stock slot keeps
+    /// (include/linux/memcontrol.h).
+    memcg_charge_batch: Pages = Pages(64),
+    /// Slots of a CPU's stock where a design has several (mm/memcontrol.c).
+    nr_memcg_stock: u8 = 7,
+    /// Fruitless reclaim passes that a charge, memory.reclaim and the writers tolerate
+    /// (mm/internal.h).
+    max_reclaim_retries: u8 = 16,
+    /// The least a memcg reclaim pass asks for, in pages (include/linux/swap.h).
+    swap_cluster_max: Pages = Pages(32),
+    /// Largest order that is retried on progress and may OOM (include/linux/mmzone.h).
+    page_alloc_costly_order: u32 = 3,
+    /// Timer ticks a second; the longest memory.high penalty is two seconds.
+    hz: u64 = 250,
+}

@@ -1,0 +1,127 @@
+//! The transition system of a scenario: its initial state, and one atomic step of one actor.
+
+use crate::actor::Actor;
+use crate::choose::Choose;
+use crate::env::Env;
+use crate::ids::ActorId;
+use crate::mm::memcontrol::refill_stock::slots;
+use crate::scenario::Scenario;
+use crate::state::State;
+use crate::step::{Ctx, Guard, Locality};
+use crate::world::{Cpu, Memcg, PageCounter, World};
+
+/// Whether an engine runs local steps together with the step before them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fuse {
+    /// Every step is a transition of its own.
+    No,
+    /// A transition is one step and the actor's local steps after it.
+    OwnLocal,
+}
+
+/// A local step never repeats without a shared one in between; more than this many in a row mean
+/// that a program point wrongly says it is local.
+const MAX_LOCAL_STEPS: usize = 1000;
+
+impl Scenario {
+    /// The state before any step.
+    pub fn initial(&self) -> State {
+        let slots = usize::from(slots(self));
+        let memcgs = self.memcg_ids().map(|id| {
+            let config = &self.memcgs[id.index()];
+            let usage = self
+                .memcg_ids()
+                .filter(|below| self.in_subtree(*below, id))
+                .map(|below| self.memcgs[below.index()].lru + self.memcgs[below.index()].anon)
+                .sum();
+            Memcg {
+                memory: PageCounter { usage, max: config.max },
+                memsw: config.memsw_max.map(|max| PageCounter { usage, max }),
+                high: config.high,
+                lru: config.lru,
+                anon: config.anon,
+            }
+        });
+        let cpu = |_| Cpu { slots: smallvec::smallvec![None; slots], ..Cpu::default() };
+        State {
+            world: World {
+                memcgs: memcgs.collect(),
+                cpus: self.cpus.iter().map(cpu).collect(),
+                percpu_charge_mutex: None,
+            },
+            actors: self.actors.iter().map(Actor::start).collect(),
+        }
+    }
+
+    /// The guard an actor waits for; nothing if it can step or has ended.
+    pub fn blocked(&self, state: &State, actor: ActorId) -> Option<Guard> {
+        match self.locality(state, actor)? {
+            Locality::BlockedUntil(guard) if !guard.holds(self, &state.world) => Some(guard),
+            Locality::BlockedUntil(_)
+            | Locality::Local
+            | Locality::Shared
+            | Locality::LocalIf(_) => None,
+        }
+    }
+
+    /// Whether an actor can take a step.
+    pub fn enabled(&self, state: &State, actor: ActorId) -> bool {
+        self.locality(state, actor).is_some() && self.blocked(state, actor).is_none()
+    }
+
+    fn locality(&self, state: &State, actor: ActorId) -> Option<Locality> {
+        state.actors[actor.index()].locality(&self.actors[actor.index()], self)
+    }
+
+    /// Whether the actor's next step is local now.
+    fn local_now(&self, state: &State, actor: ActorId) -> bool {
+        self.locality(state, actor).is_some_and(|at| at.is_local(self, &state.world))
+    }
+
+    /// Takes one atomic step of an enabled actor.
+    pub fn step(&self, state: &mut State, me: ActorId, env: &mut dyn Env) {
+        let config = &self.actors[me.index()];
+        let Actor { current, at } = &mut state.actors[me.index()];
+        let mut kernel =
+            Ctx { scenario: self, world: &mut state.world, me, task: &config.task, current, env };
+        *at = Actor::step(*at, config, &mut kernel);
+    }
+
+    /// Takes one transition of an enabled actor: a step, and the local ones after it.
+    ///
+    /// # Panics
+    /// If local steps never end, which means that a program point wrongly says it is local.
+    pub fn transition(&self, state: &mut State, me: ActorId, fuse: Fuse, env: &mut dyn Env) {
+        self.step(state, me, env);
+        if fuse == Fuse::OwnLocal {
+            for _ in 0..MAX_LOCAL_STEPS {
+                if !self.local_now(state, me) {
+                    return;
+                }
+                self.step(state, me, env);
+            }
+            panic!("actor {} loops in local steps", self.actors[me.index()].name);
+        }
+    }
+
+    /// Calls `found` with the actor, the answers and the state of every transition from `state`,
+    /// in a fixed order: by actor, then by answers.
+    pub fn successors(
+        &self,
+        state: &State,
+        fuse: Fuse,
+        mut found: impl FnMut(ActorId, &Choose, State),
+    ) {
+        for actor in self.actor_ids().filter(|actor| self.enabled(state, *actor)) {
+            let mut choose = Choose::default();
+            loop {
+                let mut next = state.clone();
+                self.transition(&mut next, actor, fuse, &mut choose);
+                found(actor, &choose, next);
+                if !choose.advance() {
+                    break;
+                }
+            }
+        }
+    }
+}

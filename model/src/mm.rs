@@ -1,0 +1,40 @@
+//! The kernel's functions, in its own tree: `mm/<file>.c`, `f()` is `mm/<file>/f.rs`.
+
+pub mod memcontrol;
+pub mod page_counter;
+pub mod vmscan;
+
+/// A modelled kernel function.
+pub struct KernelFn {
+    /// Its name.
+    pub name: &'static str,
+    /// The file it is in.
+    pub file: &'static str,
+    /// The kernels it was transcribed from.
+    pub versions: &'static str,
+    /// What the transcription leaves out.
+    pub left_out: &'static str,
+    /// Its program points, for those that can be interrupted.
+    pub points: &'static [&'static str],
+}
+
+/// The three kernels that were read side by side.
+pub(crate) const ALL_VERSIONS: &str = "6.1.192, 6.12.117, 7.3.4";
+
+/// Every modelled function, in the order of the kernel's files.
+pub const FUNCTIONS: &[&KernelFn] = &[
+    &page_counter::page_counter_try_charge::KERNEL,
+    &page_counter::page_counter_charge::KERNEL,
+    &page_counter::page_counter_uncharge::KERNEL,
+    &memcontrol::consume_stock::KERNEL,
+    &memcontrol::refill_stock::KERNEL,
+    &memcontrol::memcg_uncharge::KERNEL,
+    &memcontrol::drain_local_stock::KERNEL,
+    &memcontrol::drain_all_stock::KERNEL,
+    &memcontrol::mem_cgroup_margin::KERNEL,
+    &memcontrol::mem_cgroup_oom::KERNEL,
+    &memcontrol::reclaim_high::KERNEL,
+    &memcontrol::mem_cgroup_handle_over_high::KERNEL,
+    &memcontrol::try_charge_memcg::KERNEL,
+    &vmscan::try_to_free_mem_cgroup_pages::KERNEL,
+];

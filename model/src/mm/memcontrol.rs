@@ -1,0 +1,12 @@
+//! mm/memcontrol.c: charging a memory cgroup.
+
+pub mod consume_stock;
+pub mod drain_all_stock;
+pub mod drain_local_stock;
+pub mod mem_cgroup_handle_over_high;
+pub mod mem_cgroup_margin;
+pub mod mem_cgroup_oom;
+pub mod memcg_uncharge;
+pub mod reclaim_high;
+pub mod refill_stock;
+pub mod try_charge_memcg;

@@ -1,0 +1,78 @@
+//! Safety properties: what no reachable state and no step may do.
+
+use crate::env::Event;
+use crate::ids::{ActorId, MemcgId};
+use crate::scenario::Scenario;
+use crate::state::State;
+use crate::units::Pages;
+
+mod charges_conserved;
+mod deadlock_free;
+mod errors_legitimate;
+mod nothing_leaked;
+mod speculative_charge_never_ooms;
+mod usage_within_max;
+
+/// A transition to be judged; at the start there is only the state it leads to.
+pub struct Transition<'a> {
+    /// The configuration.
+    pub scenario: &'a Scenario,
+    /// The state before, and the actor that steps; neither at the start.
+    pub from: Option<(&'a State, ActorId)>,
+    /// The state after.
+    pub to: &'a State,
+    /// What happened, in order.
+    pub events: &'a [Event],
+}
+
+/// A safety property.
+pub struct Property {
+    /// Its name in a spec.
+    pub name: &'static str,
+    /// What it claims, in one sentence.
+    pub claim: &'static str,
+    /// When it says something about a transition. A property that never does is vacuous.
+    pub when: &'static str,
+    /// Whether it says something about this transition.
+    pub applies: fn(&Transition<'_>) -> bool,
+    /// Whether the transition, where it applies, is as claimed.
+    pub holds: fn(&Transition<'_>) -> bool,
+}
+
+/// Every safety property.
+pub const PROPERTIES: &[&Property] = &[
+    &charges_conserved::PROPERTY,
+    &usage_within_max::PROPERTY,
+    &speculative_charge_never_ooms::PROPERTY,
+    &errors_legitimate::PROPERTY,
+    &nothing_leaked::PROPERTY,
+    &deadlock_free::PROPERTY,
+];
+
+impl Transition<'_> {
+    /// What a level's usage must be: pages on the LRU and of other processes, held by tasks,
+    /// stocked by CPUs, and in the hands of running kernel functions.
+    fn accounted(&self, level: MemcgId) -> Pages {
+        let Self { scenario, to, .. } = self;
+        let below = |memcg: MemcgId| scenario.in_subtree(memcg, level);
+        let memcgs = scenario.memcg_ids().filter(|memcg| below(*memcg));
+        let resident: Pages =
+            memcgs.map(|id| &to.world.memcgs[id.index()]).map(|memcg| memcg.lru + memcg.anon).sum();
+        let slots = to.world.cpus.iter().flat_map(|cpu| cpu.slots.iter().flatten());
+        let stocked: Pages = slots.filter(|slot| below(slot.memcg)).map(|slot| slot.nr_pages).sum();
+        let held: Pages = scenario
+            .actor_ids()
+            .filter(|actor| below(scenario.actors[actor.index()].task.memcg))
+            .map(|actor| to.actors[actor.index()].current.held)
+            .sum();
+        let in_flight: Pages = to.actors.iter().map(|actor| actor.in_flight(scenario, level)).sum();
+        resident + stocked + held + in_flight
+    }
+
+    /// Whether every level's usage is what it must be.
+    fn conserved(&self) -> bool {
+        self.scenario
+            .memcg_ids()
+            .all(|level| self.to.world.memcgs[level.index()].memory.usage == self.accounted(level))
+    }
+}

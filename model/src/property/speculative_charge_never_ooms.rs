@@ -1,0 +1,26 @@
+//! `speculative-charge-never-ooms`.
+
+use super::{Property, Transition};
+use crate::env::{Call, Event};
+
+/// Readahead kills nobody.
+pub(super) const PROPERTY: Property = Property {
+    name: "speculative-charge-never-ooms",
+    claim: "a charge with NORETRY never invokes the OOM killer",
+    when: "a charge with NORETRY runs a reclaim pass",
+    applies: |step| {
+        speculative_call(step, |call| matches!(call, Call::TryToFreeMemCgroupPages { .. }))
+    },
+    holds: |step| !speculative_call(step, |call| matches!(call, Call::MemCgroupOom { .. })),
+};
+
+/// Whether an actor whose open charge is speculative makes such a call in this step.
+fn speculative_call(step: &Transition<'_>, call: impl Fn(&Call) -> bool) -> bool {
+    let Some((from, actor)) = step.from else { return false };
+    let speculative = from.actors[actor.index()].open().is_some_and(|(_, gfp)| gfp.speculative());
+    speculative
+        && step.events.iter().any(|event| match event {
+            Event::Returned(made, _) => call(made),
+            Event::Begin(..) | Event::End(..) => false,
+        })
+}

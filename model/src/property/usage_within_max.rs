@@ -1,0 +1,40 @@
+//! `usage-within-max`.
+
+use super::{Property, Transition};
+use crate::ids::MemcgId;
+use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
+use crate::scenario::Scenario;
+use crate::state::State;
+use crate::units::Pages;
+
+/// The limit is a limit.
+pub(super) const PROPERTY: Property = Property {
+    name: "usage-within-max",
+    claim: "apart from attempts that may still be taken back, a level's usage rises above its max \
+            only by a forced charge",
+    when: "a charge has reached a counter while a level is at its max, or a level is above it",
+    applies: |step| {
+        let mut levels = step.to.world.memcgs.iter();
+        levels.any(|memcg| memcg.memory.usage >= memcg.memory.max)
+    },
+    holds: |step| step.scenario.memcg_ids().all(|level| !rises_above_max(step, level)),
+};
+
+fn rises_above_max(step: &Transition<'_>, level: MemcgId) -> bool {
+    let max = step.to.world.memcgs[level.index()].memory.max;
+    let now = settled(step.scenario, step.to, level);
+    let Some((from, actor)) = step.from else { return now > max };
+    let forced = from.actors[actor.index()].charging().is_some_and(TryChargeMemcg::forcing);
+    now > max && now > settled(step.scenario, from, level) && !forced
+}
+
+/// Usage without what running attempts have added and may still take back.
+fn settled(scenario: &Scenario, state: &State, level: MemcgId) -> Pages {
+    let attempts: Pages = state
+        .actors
+        .iter()
+        .filter(|actor| actor.charging().is_some_and(TryChargeMemcg::attempting))
+        .map(|actor| actor.in_flight(scenario, level))
+        .sum();
+    state.world.memcgs[level.index()].memory.usage - attempts
+}

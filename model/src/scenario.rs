@@ -1,0 +1,236 @@
+//! A scenario: everything about a run that no step changes.
+
+use crate::design::Design;
+use crate::gfp::Gfp;
+use crate::ids::{ActorId, CpuId, MemcgId};
+use crate::kernel::Kernel;
+use crate::units::Pages;
+use serde::{Deserialize, Serialize};
+
+/// A world to start from, its actors, one design, and how finely to look.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scenario {
+    /// Constants, real or scaled.
+    pub kernel: Kernel,
+    /// How this kernel decides.
+    pub design: Design,
+    /// The memcg tree, each parent before its children.
+    pub memcgs: Vec<MemcgConfig>,
+    /// The CPUs.
+    pub cpus: Vec<CpuConfig>,
+    /// The actors.
+    pub actors: Vec<ActorConfig>,
+    /// What the outside world may answer.
+    pub policy: Policy,
+    /// What is one step and what is several.
+    pub granularity: Granularity,
+}
+
+/// A memory cgroup at the start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemcgConfig {
+    /// Its name.
+    pub name: String,
+    /// The memcg it lies in; none for a child of the root, which is not counted.
+    pub parent: Option<MemcgId>,
+    /// `memory.max` in pages.
+    pub max: Pages,
+    /// `memory.high` in pages.
+    pub high: Pages,
+    /// The limit of memory plus swap (cgroup v1), where that is in use.
+    pub memsw_max: Option<Pages>,
+    /// Its own reclaimable pages.
+    pub lru: Pages,
+    /// Its own pages that only an OOM kill frees.
+    pub anon: Pages,
+}
+
+/// A CPU.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CpuConfig {
+    /// It is isolated from housekeeping work.
+    pub isolated: bool,
+}
+
+/// A thread of control.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActorConfig {
+    /// Its name.
+    pub name: String,
+    /// Where and as what it runs.
+    pub task: TaskContext,
+    /// What it does.
+    pub kind: ActorKind,
+}
+
+/// Where an actor runs, and the flags of its task that no step changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaskContext {
+    /// The memcg of its memory.
+    pub memcg: MemcgId,
+    /// The CPU it stays on.
+    pub cpu: CpuId,
+    /// The situation of the task.
+    pub flags: TaskFlags,
+}
+
+bitflags::bitflags! {
+    /// The situation a task charges in.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct TaskFlags: u8 {
+        /// `PF_MEMALLOC`: it is itself reclaiming.
+        const MEMALLOC = 1 << 0;
+        /// It waits for a cgroup v1 OOM to be resolved.
+        const IN_MEMCG_OOM = 1 << 1;
+        /// It is an OOM victim whose memory is being freed (`MMF_OOM_SKIP`).
+        const VICTIM_SKIPPED = 1 << 2;
+        /// It is exiting or has a fatal signal.
+        const DYING = 1 << 3;
+        /// It is an interrupt, not a task.
+        const NOT_IN_TASK = 1 << 4;
+    }
+}
+
+/// What an actor does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ActorKind {
+    /// A task that runs a program of kernel entry points.
+    Task {
+        /// The entry points, in order.
+        program: Vec<Op>,
+        /// Whether it starts over at the end.
+        repeat: bool,
+    },
+    /// The worker that runs the drain work of the actor's CPU.
+    DrainWorker,
+}
+
+/// An entry point of a task's program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// Charges pages to the task's memcg and holds them.
+    Charge {
+        /// How many.
+        nr_pages: Pages,
+        /// With which flags.
+        gfp: Gfp,
+    },
+    /// Uncharges pages it holds, at most as many as it holds.
+    Uncharge {
+        /// How many.
+        nr_pages: Pages,
+    },
+    /// Puts pages it holds on the LRU, at most as many as it holds: reclaim can then take them.
+    LruAdd {
+        /// How many.
+        nr_pages: Pages,
+    },
+}
+
+/// What the outside world may answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// The most one reclaim pass may free.
+    pub pass_frees: PassFrees,
+    /// Whether a pass may free nothing although it could free something.
+    pub pass_may_fail: bool,
+    /// What the OOM killer may do.
+    pub oom: Vec<OomOutcome>,
+    /// Whether a task may be moving between cgroup v1 groups.
+    pub charge_moving: bool,
+}
+
+/// The most one reclaim pass frees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PassFrees {
+    /// What it was asked for, and no less than `swap_cluster_max`.
+    Goal,
+    /// Up to the bound of a classic pass over one node: `2 * goal - 2 + 3 * swap_cluster_max`.
+    Bound,
+}
+
+/// What the OOM killer does once it looks for a victim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OomOutcome {
+    /// It kills a process that is no actor and frees its pages; without such a process, as none.
+    Kill,
+    /// A victim is dying already: success without a new kill.
+    Pending,
+    /// There is nothing to kill: failure.
+    None,
+}
+
+/// Which kernel functions are one atomic step, and which are several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Granularity {
+    /// The counters of a memcg and of its ancestors.
+    pub counter: Steps,
+    /// `drain_all_stock()`, and so whether its mutex can be seen taken.
+    pub drain: Steps,
+}
+
+/// How finely a function is looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Steps {
+    /// As one atomic step.
+    #[default]
+    One,
+    /// As the kernel does it: one step for each access that another CPU can see.
+    Kernel,
+}
+
+impl ActorConfig {
+    /// An entry of a task's program.
+    ///
+    /// # Panics
+    /// If the actor is no task or its program is shorter.
+    pub fn op(&self, index: u8) -> Op {
+        match &self.kind {
+            ActorKind::Task { program, .. } => program[usize::from(index)],
+            ActorKind::DrainWorker => panic!("a drain worker has no program"),
+        }
+    }
+}
+
+impl Scenario {
+    /// `memcg` and its ancestors, innermost first.
+    pub fn lineage(&self, memcg: MemcgId) -> impl Iterator<Item = MemcgId> {
+        std::iter::successors(Some(memcg), |level| self.memcgs[level.index()].parent)
+    }
+
+    /// Whether `memcg` lies in the subtree of `root`, which includes `root`.
+    pub fn in_subtree(&self, memcg: MemcgId, root: MemcgId) -> bool {
+        self.lineage(memcg).any(|level| level == root)
+    }
+
+    /// Every memcg, parents first.
+    pub fn memcg_ids(&self) -> impl Iterator<Item = MemcgId> + use<> {
+        (0..self.memcgs.len()).map(MemcgId::from)
+    }
+
+    /// Every actor.
+    pub fn actor_ids(&self) -> impl Iterator<Item = ActorId> + use<> {
+        (0..self.actors.len()).map(ActorId::from)
+    }
+
+    /// How many tasks run on a CPU.
+    pub fn tasks_on(&self, cpu: CpuId) -> usize {
+        self.actors
+            .iter()
+            .filter(|actor| actor.task.cpu == cpu && matches!(actor.kind, ActorKind::Task { .. }))
+            .count()
+    }
+
+    /// Whether `memory.high` can matter to a charge of `memcg`.
+    pub fn high_in_use(&self, memcg: MemcgId) -> bool {
+        self.lineage(memcg).any(|level| self.memcgs[level.index()].high < Pages::UNLIMITED)
+    }
+
+    /// The name of a memcg.
+    pub fn memcg_name(&self, memcg: MemcgId) -> &str {
+        &self.memcgs[memcg.index()].name
+    }
+}

@@ -1,0 +1,185 @@
+//! What every modelled kernel function is made of: program points, one atomic step at a time.
+
+use crate::env::{Ask, Call, Env, Event, Question};
+use crate::ids::{ActorId, CpuId, MemcgId};
+use crate::scenario::{Scenario, Steps, TaskContext};
+use crate::state::Current;
+use crate::units::Pages;
+use crate::world::{DrainWork, World};
+
+/// Where a step leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next<F, R> {
+    /// To another program point of the function.
+    Goto(F),
+    /// Back to the caller.
+    Return(R),
+}
+
+impl<F, R> Next<F, R> {
+    /// Puts a callee's outcome into its caller: the caller stays at the point that holds the
+    /// callee, or goes on where the returned value sends it. Returning costs no step of its own.
+    pub fn within<G, Q>(
+        self,
+        inside: impl FnOnce(F) -> G,
+        returned: impl FnOnce(R) -> Next<G, Q>,
+    ) -> Next<G, Q> {
+        match self {
+            Self::Goto(callee) => Next::Goto(inside(callee)),
+            Self::Return(value) => returned(value),
+        }
+    }
+}
+
+/// How far a program point's next step reaches, which decides what an engine may fuse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Locality {
+    /// It reads and writes only what no other actor can change to another outcome.
+    Local,
+    /// Other actors can tell when it happens.
+    Shared,
+    /// As local, while the guard holds; and once it holds, no other actor can end it.
+    LocalIf(Guard),
+    /// It can't happen before the guard holds.
+    BlockedUntil(Guard),
+}
+
+/// A condition on what is shared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guard {
+    /// The CPU's stock holds nothing of that memcg. No other actor can refill it as long as only
+    /// one task runs on the CPU.
+    StockEmpty(CpuId, MemcgId),
+    /// No CPU has drain work queued.
+    NoDrainQueued,
+    /// The CPU has drain work queued.
+    DrainQueued(CpuId),
+}
+
+impl Guard {
+    /// Whether it holds now.
+    pub fn holds(self, scenario: &Scenario, world: &World) -> bool {
+        match self {
+            Self::StockEmpty(cpu, memcg) => {
+                scenario.tasks_on(cpu) == 1 && world.cpus[cpu.index()].stocked(memcg) == Pages::ZERO
+            }
+            Self::NoDrainQueued => world.cpus.iter().all(|cpu| cpu.drain != DrainWork::Queued),
+            Self::DrainQueued(cpu) => world.cpus[cpu.index()].drain == DrainWork::Queued,
+        }
+    }
+
+    /// In words, for whoever is stuck at it.
+    pub fn describe(self, scenario: &Scenario) -> String {
+        match self {
+            Self::StockEmpty(cpu, memcg) => {
+                format!("CPU {} has no stock of {}", cpu.0, scenario.memcg_name(memcg))
+            }
+            Self::NoDrainQueued => "no CPU has a queued stock drain".to_owned(),
+            Self::DrainQueued(cpu) => format!("a stock drain is queued on CPU {}", cpu.0),
+        }
+    }
+}
+
+impl Locality {
+    /// Whether the step may be fused with the one before it.
+    pub fn is_local(self, scenario: &Scenario, world: &World) -> bool {
+        match self {
+            Self::Local => true,
+            Self::Shared | Self::BlockedUntil(_) => false,
+            Self::LocalIf(guard) => guard.holds(scenario, world),
+        }
+    }
+}
+
+/// One activation of a modelled kernel function: its program point with the locals that are live
+/// there. A callee's frame lies inside the point that calls it, so the type of a frame says which
+/// callees can be active under it.
+pub trait Frame: Copy {
+    /// What the function returns.
+    type Output;
+
+    /// Takes one atomic step.
+    fn step(self, kernel: &mut Ctx<'_>) -> Next<Self, Self::Output>;
+
+    /// How far the next step reaches.
+    fn locality(&self, scenario: &Scenario, task: &TaskContext) -> Locality;
+
+    /// Pages this activation has added to the memory usage of `level` and not yet handed on.
+    fn in_flight(&self, scenario: &Scenario, level: MemcgId) -> Pages;
+
+    /// Adds (function, program point) of this frame and of its active callees, outermost first.
+    fn stack(&self, into: &mut Vec<(&'static str, &'static str)>);
+}
+
+/// Takes one step of a function, or all of them at once where the scenario makes the whole
+/// function one atomic step.
+pub fn one_or_all<F: Copy, R>(
+    steps: Steps,
+    frame: F,
+    kernel: &mut Ctx<'_>,
+    step: impl Fn(F, &mut Ctx<'_>) -> Next<F, R>,
+) -> Next<F, R> {
+    let mut next = step(frame, kernel);
+    while let (Steps::One, Next::Goto(frame)) = (steps, &next) {
+        next = step(*frame, kernel);
+    }
+    next
+}
+
+/// What a step may touch: the shared world, its own task, and the environment.
+pub struct Ctx<'a> {
+    /// The configuration, which no step changes.
+    pub scenario: &'a Scenario,
+    /// What all actors share.
+    pub world: &'a mut World,
+    /// The actor that takes the step.
+    pub me: ActorId,
+    /// Where it runs and under which flags.
+    pub task: &'a TaskContext,
+    /// The part of its `task_struct` that lasts beyond one kernel call.
+    pub current: &'a mut Current,
+    /// Who answers.
+    pub env: &'a mut dyn Env,
+}
+
+impl Ctx<'_> {
+    /// Asks for a number in `0..=last`; nothing is asked where there is no choice.
+    ///
+    /// # Panics
+    /// If the environment answers beyond `last`.
+    pub fn ask(&mut self, ask: Ask, last: u64) -> u64 {
+        if last == 0 {
+            return 0;
+        }
+        let answer = self.env.answer(Question { ask, last });
+        assert!(answer <= last, "{ask:?} was answered {answer}, beyond {last}");
+        answer
+    }
+
+    /// Announces what happened.
+    pub fn note(&mut self, event: Event) {
+        self.env.note(event);
+    }
+
+    /// Announces that a kernel call returned.
+    pub fn returned(&mut self, call: Call, value: i64) {
+        self.note(Event::Returned(call, value));
+    }
+
+    /// The environment's answer for a whole kernel call, already announced, if it has one.
+    pub fn stub(&mut self, call: Call) -> Option<i64> {
+        let value = self.env.stub(self.world, call)?;
+        self.returned(call, value);
+        Some(value)
+    }
+
+    /// Makes a kernel call that takes effect within this step.
+    pub fn call(&mut self, call: Call, body: impl FnOnce(&mut Self) -> i64) -> i64 {
+        if let Some(value) = self.stub(call) {
+            return value;
+        }
+        let value = body(self);
+        self.returned(call, value);
+        value
+    }
+}

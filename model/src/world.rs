@@ -1,0 +1,107 @@
+//! What two actors can both see: counters, stocks, reclaimable pages.
+
+use crate::env::Counter;
+use crate::ids::{ActorId, MemcgId};
+use crate::units::Pages;
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+
+/// `struct page_counter`: one level's usage and limit, in pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct PageCounter {
+    /// Charged to this level and everything below it.
+    pub usage: Pages,
+    /// The most it may be.
+    pub max: Pages,
+}
+
+/// A memory cgroup. The tree itself never changes and is part of the scenario.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Memcg {
+    /// The `memory` counter.
+    pub memory: PageCounter,
+    /// The memory+swap counter of cgroup v1, where it is in use.
+    pub memsw: Option<PageCounter>,
+    /// `memory.high`.
+    pub high: Pages,
+    /// Pages of this memcg itself that a pass can free.
+    pub lru: Pages,
+    /// Pages of processes that are not actors: only an OOM kill frees them.
+    pub anon: Pages,
+}
+
+impl Memcg {
+    /// One of its counters.
+    ///
+    /// # Panics
+    /// If the memory+swap counter is asked for where it is not in use.
+    pub fn counter(&mut self, counter: Counter) -> &mut PageCounter {
+        match counter {
+            Counter::Memory => &mut self.memory,
+            Counter::Memsw => self.memsw.as_mut().expect("the memsw counter is in use"),
+        }
+    }
+}
+
+/// Pages a CPU has charged to a memcg in advance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct StockSlot {
+    /// Whose they are.
+    pub memcg: MemcgId,
+    /// How many, at least one.
+    pub nr_pages: Pages,
+}
+
+/// `FLUSHING_CACHED_CHARGE` of a CPU's stock, and whether the work that clears it waits to run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum DrainWork {
+    /// The bit is clear: whoever drains all stocks may take this one.
+    #[default]
+    Clear,
+    /// The bit is set and the work is queued.
+    Queued,
+    /// The bit is set and no work is queued: the stock is being drained, or the CPU is isolated
+    /// and its drain never runs.
+    Set,
+}
+
+/// `struct memcg_stock_pcp` and the state of its drain work.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Cpu {
+    /// The slots; a slot without pages is free.
+    pub slots: SmallVec<[Option<StockSlot>; 2]>,
+    /// The slot that is evicted next when all are taken.
+    pub drain_idx: u8,
+    /// Its drain work.
+    pub drain: DrainWork,
+}
+
+impl Cpu {
+    /// Pages stocked for `memcg`.
+    pub fn stocked(&self, memcg: MemcgId) -> Pages {
+        self.slots
+            .iter()
+            .flatten()
+            .filter(|slot| slot.memcg == memcg)
+            .map(|slot| slot.nr_pages)
+            .sum()
+    }
+}
+
+/// Everything shared.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct World {
+    /// The memcgs, in the scenario's order.
+    pub memcgs: SmallVec<[Memcg; 3]>,
+    /// The CPUs, in the scenario's order.
+    pub cpus: SmallVec<[Cpu; 2]>,
+    /// `percpu_charge_mutex`: who is draining all stocks.
+    pub percpu_charge_mutex: Option<ActorId>,
+}
+
+impl World {
+    /// One level's counters and pages.
+    pub fn memcg(&mut self, memcg: MemcgId) -> &mut Memcg {
+        &mut self.memcgs[memcg.index()]
+    }
+}
