@@ -155,6 +155,8 @@ pub enum Errno {
 pub enum Event {
     /// A kernel call returned this (0 if it returns nothing).
     Returned(Call, i64),
+    /// An attempt found a level's usage above its max with these pages in it, and will be refused.
+    AboveMax(MemcgId, Pages),
     /// An operation began; for a charge, with these flags.
     Begin(Operation, Gfp),
     /// An operation ended, with 0 or the error's number.
