@@ -10,6 +10,7 @@ use mm_model::machine::Fuse;
 use mm_model::property::{PROPERTIES, Transition};
 use mm_model::scenario::Scenario;
 use mm_model::state::State;
+use std::cell::Cell;
 
 /// A set of properties, by position in [`PROPERTIES`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -68,8 +69,16 @@ pub struct Edge<'a> {
 
 impl Node {
     fn new(state: &State, violated: PropertySet) -> Self {
-        let packed = postcard::to_stdvec(state).expect("plain data packs").into_boxed_slice();
-        Self { packed, violated }
+        // One buffer for all: a node then costs the one allocation that it keeps.
+        thread_local!(static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) });
+        BUFFER.with(|cell| {
+            let mut buffer = cell.take();
+            buffer.clear();
+            let buffer = postcard::to_extend(state, buffer).expect("plain data packs");
+            let packed = buffer.as_slice().into();
+            cell.set(buffer);
+            Self { packed, violated }
+        })
     }
 
     /// The state.
