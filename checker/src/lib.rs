@@ -1,5 +1,9 @@
 //! mmcheck: searches every interleaving of the memory-cgroup model.
 
 pub mod engine;
+pub mod graph;
+pub mod liveness;
 pub mod node;
+pub mod render;
+pub mod replay;
 pub mod verdict;
