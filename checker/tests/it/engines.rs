@@ -7,9 +7,10 @@ use mm_checker::liveness::{Fairness, livelock, starvation};
 use mm_checker::replay::replay;
 use mm_checker::verdict::Verdict;
 use mm_model::env::Operation;
+use mm_model::ids::ActorId;
 use mm_model::machine::Fuse;
 use mm_model::property::PROPERTIES;
-use mm_model::scenario::Scenario;
+use mm_model::scenario::{ActorKind, Scenario};
 
 fn by_stateright(scenario: &Scenario, fuse: Fuse) -> Explored {
     stateright::explore(scenario, fuse, &Budget::default(), 1, &mut Quiet)
@@ -48,6 +49,16 @@ fn the_scenarios_break_what_their_designs_are_made_to_break() {
         ("readahead kills", "speculative-charge-never-ooms"),
     ];
     assert_eq!(broken, expected);
+}
+
+#[test]
+fn drain_workers_have_work_where_there_are_stocks() {
+    for (name, scenario) in all() {
+        let (_, graph) = explored(&scenario, Fuse::No);
+        let works = |actor: ActorId| scenario.actors[actor.index()].kind == ActorKind::DrainWorker;
+        let mut edges = (0..graph.shape().len()).flat_map(|node| graph.shape().edges(node));
+        assert_eq!(edges.any(|edge| works(edge.actor)), name.contains("drains"), "{name}");
+    }
 }
 
 #[test]

@@ -171,6 +171,7 @@ pub(crate) fn all() -> Vec<(&'static str, Scenario)> {
         let program = [charge(1, "nofail"), lru_add(1)];
         Small::job(2).lru(1).design(&changes).kernel_steps().once("A", &program).once("B", &cached)
     };
+    let stocked = || Small::job(2).batch(2);
     let racy = Changes { counter_test: Some(CounterTest::CompareThenAdd), ..Changes::NONE };
     let leaky = Changes { counter_undo: Some(CounterUndo::RefusingLevel), ..Changes::NONE };
     let refused = Changes { nofail: Some(Nofail::Refused), ..Changes::NONE };
@@ -191,14 +192,13 @@ pub(crate) fn all() -> Vec<(&'static str, Scenario)> {
         ),
         (
             "stocks and drains",
-            Small::job(3).batch(2).forever("A", &held).once("B", &cached).drain_workers().build(),
+            stocked().forever("A", &held).forever("B", &cached).drain_workers().build(),
         ),
         (
             "stocks and drains, in the kernel's steps",
-            Small::job(3)
-                .batch(2)
+            stocked()
                 .kernel_steps()
-                .once("A", &held)
+                .once("A", &[held, held].concat())
                 .once("B", &cached)
                 .drain_workers()
                 .build(),
