@@ -2,5 +2,9 @@
 
 pub mod conform;
 pub mod engine;
+pub mod graph;
+pub mod liveness;
 pub mod node;
+pub mod render;
+pub mod replay;
 pub mod verdict;

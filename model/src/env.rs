@@ -12,6 +12,9 @@ use crate::world::World;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
+mod signature;
+pub use signature::{Arg, Returns};
+
 /// Something the outside world decides. The answer is one of `0..=last`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Question {
@@ -42,7 +45,8 @@ pub enum Counter {
 }
 
 /// A kernel call a step makes, named after the function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields are the arguments of the kernel function")]
 pub enum Call {
     /// Returns 1 if the stock covered the pages.
@@ -144,10 +148,32 @@ impl fmt::Display for Operation {
 }
 
 /// An error the kernel returns, as its negative number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    strum::VariantArray,
+)]
 pub enum Errno {
     /// Out of memory.
     ENOMEM = -12,
+}
+
+impl Errno {
+    /// The error of that negative number.
+    pub fn from_raw(number: i64) -> Option<Self> {
+        <Self as strum::VariantArray>::VARIANTS
+            .iter()
+            .copied()
+            .find(|errno| *errno as i64 == number)
+    }
 }
 
 /// What happened in a step.
