@@ -230,7 +230,9 @@ pub fn deep_link(scenario: &Scenario, fuse: Fuse, choices: &[Choice]) -> Option<
     for choice in choices {
         let (mut ordinal, mut taken) = (0, None);
         expand(scenario, fuse, &node, |edge, to| {
-            if edge.actor == choice.actor && edge.answers.answers().eq(choice.answers.clone()) {
+            if edge.actor == choice.actor
+                && edge.answers.answers().eq(choice.answers.iter().copied())
+            {
                 taken = Some((ordinal, to));
             }
             ordinal += 1;
