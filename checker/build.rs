@@ -1,5 +1,6 @@
 //! Compiles the specs into the binary, so that `mmcheck check` runs anywhere.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
@@ -12,7 +13,7 @@ fn main() -> io::Result<()> {
     let mut list = String::from("&[\n");
     for file in files {
         let name = file.strip_prefix(&root).unwrap_or(&file).display().to_string();
-        list.push_str(&format!("    ({name:?}, include_str!({:?})),\n", file.display().to_string()));
+        let _ = writeln!(list, "    ({name:?}, include_str!({:?})),", file.display().to_string());
     }
     list.push(']');
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());

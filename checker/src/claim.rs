@@ -43,7 +43,9 @@ impl Claim {
         match self {
             Self::Safety(at) => PROPERTIES[at].name.to_owned(),
             Self::LivelockFree(operation) => format!("{} {operation}", LIVELOCK_FREE.name),
-            Self::StarvationFree(operation, None) => format!("{} {operation}", STARVATION_FREE.name),
+            Self::StarvationFree(operation, None) => {
+                format!("{} {operation}", STARVATION_FREE.name)
+            }
             Self::StarvationFree(operation, Some(actor)) => {
                 let actor = &scenario.actors[actor.index()].name;
                 format!("{} {operation} of {actor}", STARVATION_FREE.name)
@@ -89,9 +91,11 @@ impl Claim {
         if let Some(at) = PROPERTIES.iter().position(|property| property.name == name) {
             return Some(Self::Safety(at));
         }
-        let words: Vec<&str> = name.split_whitespace().collect();
+        let words: Vec<&str> = name.split(' ').collect();
         match words[..] {
-            [ladder, op] if ladder == LIVELOCK_FREE.name => Some(Self::LivelockFree(operation(op)?)),
+            [ladder, op] if ladder == LIVELOCK_FREE.name => {
+                Some(Self::LivelockFree(operation(op)?))
+            }
             [ladder, op] if ladder == STARVATION_FREE.name => {
                 Some(Self::StarvationFree(operation(op)?, None))
             }

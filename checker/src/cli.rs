@@ -52,12 +52,16 @@ pub struct Check {
     /// Check only specs of this tier; `pr` unless specs are named one by one
     #[arg(long, value_enum)]
     pub tier: Option<TierFilter>,
+    /// The design.
     #[command(flatten)]
     pub design: DesignArg,
+    /// The results.
     #[command(flatten)]
     pub output: Output,
+    /// The budget.
     #[command(flatten)]
     pub budget: BudgetArgs,
+    /// The search.
     #[command(flatten)]
     pub search: Search,
     /// Which engines search; `both` also compares them
@@ -80,6 +84,7 @@ pub struct List {
     /// What to list
     #[arg(value_enum)]
     pub what: What,
+    /// The results.
     #[command(flatten)]
     pub output: Output,
 }
@@ -90,6 +95,7 @@ pub struct Conform {
     /// Vectors or traces, one JSON object a line
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
+    /// The results.
     #[command(flatten)]
     pub output: Output,
 }
@@ -100,8 +106,10 @@ pub struct Explore {
     /// The spec
     #[arg(value_name = "SPEC")]
     pub spec: PathBuf,
+    /// The design.
     #[command(flatten)]
     pub design: DesignArg,
+    /// The search.
     #[command(flatten)]
     pub search: Search,
     /// Where to serve it

@@ -86,6 +86,8 @@ pub const FLAGS: &[FlagDoc] = &[
 /// What actors refer to.
 pub(super) struct Places<'a> {
     pub(super) memcgs: &'a [MemcgConfig],
+    /// Names of all memcgs, also of those that can't be used.
+    pub(super) memcg_names: Vec<&'a str>,
     pub(super) cpus: Vec<CpuConfig>,
 }
 
@@ -109,17 +111,20 @@ pub(super) fn read(
         return Vec::new();
     }
     let given = (!places.cpus.is_empty()).then_some(places.cpus.len());
+    let tasks = found.len();
     let mut actors: Vec<ActorConfig> = Vec::new();
     for (index, table) in found.into_iter().enumerate() {
-        let actor = task(source, table, places.memcgs, given, index);
+        let actor = task(source, table, places, given, index);
         add(source, table, &mut actors, actor);
     }
     if given.is_none() {
         let last = actors.iter().map(|actor| actor.task.cpu.index()).max();
         places.cpus.resize(last.map_or(0, |last| last + 1), CpuConfig::default());
     }
+    // A task that can't be used may have been the one that needs a worker's CPU.
+    let cpus = if actors.len() < tasks { KIND_MOST } else { places.cpus.len() };
     for table in workers {
-        let actor = worker(source, table, places.cpus.len(), &actors);
+        let actor = worker(source, table, cpus, &actors);
         add(source, table, &mut actors, actor);
     }
     actors
@@ -142,7 +147,7 @@ fn add(
 fn task(
     source: &mut Source<'_>,
     table: &Table<'_>,
-    memcgs: &[MemcgConfig],
+    places: &Places<'_>,
     cpus: Option<usize>,
     index: usize,
 ) -> Option<ActorConfig> {
@@ -150,11 +155,12 @@ fn task(
     let name = name(source, table, keys::ACTOR.name);
     let memcg = table
         .require(source, keys::ACTOR.name, "memcg")
-        .and_then(|value| memcg(source, value, memcgs));
+        .and_then(|value| memcg(source, value, places));
     let cpu = match table.get("cpu") {
         Some(value) => cpu(source, value, cpus),
         None if cpus.is_some_and(|cpus| index >= cpus) => {
-            let message = format!("this task lacks the key `cpu`: there is no CPU `{index}` for it");
+            let message =
+                format!("this task lacks the key `cpu`: there is no CPU `{index}` for it");
             source.problem(table.at, message);
             None
         }
@@ -177,13 +183,12 @@ fn task(
     })
 }
 
-fn memcg(source: &mut Source<'_>, value: &Value<'_>, memcgs: &[MemcgConfig]) -> Option<MemcgId> {
+fn memcg(source: &mut Source<'_>, value: &Value<'_>, places: &Places<'_>) -> Option<MemcgId> {
     let name = value.text(source, "memcg")?;
-    let found = memcgs.iter().position(|memcg| memcg.name == name);
-    if found.is_none() {
+    let found = places.memcgs.iter().position(|memcg| memcg.name == name);
+    if found.is_none() && !places.memcg_names.contains(&name) {
         let message = format!("no memcg is named `{}`", shorten(name));
-        let names = memcgs.iter().map(|memcg| memcg.name.as_str());
-        source.unknown(value.at, message, name, "memcgs", names);
+        source.unknown(value.at, message, name, "memcgs", places.memcg_names.iter().copied());
     }
     found.map(MemcgId::from)
 }
@@ -228,7 +233,7 @@ fn op(source: &mut Source<'_>, value: &Value<'_>) -> Option<Op> {
     let name = words.first().copied().unwrap_or_default();
     let Some(doc) = OPS.iter().find(|doc| doc.name == name) else {
         let message = format!("no operation is named `{}`", shorten(name));
-        source.unknown(value.at, message, name, "operations", OPS.iter().map(|doc| doc.usage));
+        source.unknown(value.at, message, name, "operations", OPS.iter().map(|doc| doc.name));
         return None;
     };
     if words.len() != doc.usage.split_whitespace().count() {

@@ -34,7 +34,10 @@ pub const TOP: Section = Section {
         key("source", "Where the question comes from: a mail's subject, a commit, a report."),
         key("tier", "`pr` (seconds; the default) or `nightly` (minutes)."),
         key("designs", "Named designs to check, in short: `[\"linux-7.3\"]` is the default."),
-        key("kernel", "Constants of the kernel. A constant that is not named keeps its real value."),
+        key(
+            "kernel",
+            "Constants of the kernel. A constant that is not named keeps its real value.",
+        ),
         key("granularity", "What is one atomic step and what is several."),
         key("world", "What the outside world may do."),
         key("memcg", "A memory cgroup. At least one."),
@@ -78,7 +81,10 @@ pub const WORLD: Section = Section {
              a process that is no actor and frees its `anon` pages) and `pending` (a victim is \
              dying already: success, nothing freed); `[\"none\"]` by default.",
         ),
-        key("charge-moving", "Whether a task may be moving between cgroup v1 groups; `false` by default."),
+        key(
+            "charge-moving",
+            "Whether a task may be moving between cgroup v1 groups; `false` by default.",
+        ),
     ],
 };
 
@@ -88,7 +94,10 @@ pub const MEMCG: Section = Section {
     summary: "A memory cgroup. Sizes are in pages of 4096 bytes, or `\"max\"`.",
     keys: &[
         key("name", "Its name. Required."),
-        key("parent", "The memcg it lies in. Without one it lies in the root, which is not counted."),
+        key(
+            "parent",
+            "The memcg it lies in. Without one it lies in the root, which is not counted.",
+        ),
         key("max", "`memory.max`; `\"max\"` by default."),
         key("high", "`memory.high`; `\"max\"` by default."),
         key(

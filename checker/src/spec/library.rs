@@ -21,11 +21,11 @@ pub struct Found {
 pub fn load(paths: &[PathBuf]) -> Result<Vec<Found>, Problems> {
     let mut specs = Vec::new();
     let mut problems = Problems::default();
-    let mut add = |file: &str, text: Result<&str, Problems>, named| {
-        match text.and_then(|text| parse(file, text)) {
-            Ok(spec) => specs.push(Found { spec, named }),
-            Err(more) => problems += more,
-        }
+    let mut add = |file: &str, text: Result<&str, Problems>, named| match text
+        .and_then(|text| parse(file, text))
+    {
+        Ok(spec) => specs.push(Found { spec, named }),
+        Err(more) => problems += more,
     };
     if paths.is_empty() {
         for (file, text) in EMBEDDED {
@@ -71,7 +71,8 @@ fn at(path: &Path) -> Vec<Text> {
         files.sort();
         if files.is_empty() {
             let hint = "a spec is a file whose name ends in `.toml`".to_owned();
-            let problem = Problems::of_file(&name, "there is no spec in this directory", Some(hint));
+            let problem =
+                Problems::of_file(&name, "there is no spec in this directory", Some(hint));
             return vec![(name, Err(problem), true)];
         }
         return files

@@ -2,7 +2,7 @@
 
 use super::actors::Places;
 use super::problem::{Problems, Source};
-use super::tree::{Table, parse as parse_tree};
+use super::tree::{Table, names, parse as parse_tree};
 use super::{Spec, Tier, actors, designs, expect, kernel, keys, world};
 use mm_model::scenario::Scenario;
 
@@ -37,7 +37,11 @@ fn read(source: &mut Source<'_>, file: &str, root: &Table<'_>) -> Option<Spec> {
     let granularity = world::granularity(source, root);
     let policy = world::policy(source, root);
     let memcgs = world::memcgs(source, root);
-    let mut places = Places { memcgs: &memcgs, cpus: world::cpus(source, root) };
+    let mut places = Places {
+        memcgs: &memcgs,
+        memcg_names: names(root, "memcg"),
+        cpus: world::cpus(source, root),
+    };
     let actors = actors::read(source, root, &mut places);
     let cpus = places.cpus;
     let designs = designs::read(source, root);

@@ -129,18 +129,17 @@ pub(super) fn place(file: &str, text: &str, at: usize) -> String {
     format!("{file}:{line}:{column}")
 }
 
-/// How alike a name must be to be offered, by Jaro-Winkler.
-const ALIKE: f64 = 0.8;
+/// How alike a name must be to be offered: the part of its letters that stays when letters are
+/// added, dropped, changed or swapped.
+const ALIKE: f64 = 0.6;
 
 /// Offers the name that was probably meant, or lists them all.
 pub fn near<'n>(name: &str, kind: &str, allowed: impl IntoIterator<Item = &'n str>) -> String {
     let allowed: Vec<&str> = allowed.into_iter().collect();
-    let likeness = |candidate: &&&str| (strsim::jaro_winkler(name, candidate) * 1000.0).round();
+    let likeness = |candidate: &str| strsim::normalized_damerau_levenshtein(name, candidate);
     let best = allowed.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
     match best {
-        Some(best) if strsim::jaro_winkler(name, best) >= ALIKE => {
-            format!("did you mean `{best}`?")
-        }
+        Some(best) if likeness(best) >= ALIKE => format!("did you mean `{best}`?"),
         Some(_) => format!("the {kind} are: {}", allowed.join(", ")),
         None => format!("there are no {kind}"),
     }

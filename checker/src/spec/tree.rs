@@ -52,8 +52,11 @@ pub(super) fn parse<'a>(source: &mut Source<'a>) -> Option<Table<'a>> {
             let at = error.span().map_or(0, |span| span.start);
             let line = text[text.floor_char_boundary(at)..].lines().next().unwrap_or_default();
             let reason = error.message().lines().collect::<Vec<_>>().join(", ");
-            let found = if line.trim().is_empty() { "the end of the line" } else { line };
-            source.problem(at, format!("not TOML at `{}`: {reason}", shorten(found)));
+            let place = match line.trim() {
+                "" => "where the line ends".to_owned(),
+                found => format!("at `{}`", shorten(found)),
+            };
+            source.problem(at, format!("not TOML {place}: {reason}"));
             None
         }
     }
@@ -222,6 +225,19 @@ impl<'a> Value<'a> {
         }
         found
     }
+}
+
+/// The names that the tables of a repeated section give, also of those that can't be used.
+pub(super) fn names<'t>(root: &'t Table<'_>, section: &str) -> Vec<&'t str> {
+    let Some(Value { kind: Kind::List(list), .. }) = root.get(section) else { return Vec::new() };
+    let name = |item: &'t Value<'_>| match &item.kind {
+        Kind::Table(table) => match &table.get("name")?.kind {
+            Kind::Text(name) => Some(name.as_str()),
+            Kind::Number(_) | Kind::Flag(_) | Kind::List(_) | Kind::Table(_) | Kind::Other => None,
+        },
+        Kind::Text(_) | Kind::Number(_) | Kind::Flag(_) | Kind::List(_) | Kind::Other => None,
+    };
+    list.iter().filter_map(name).collect()
 }
 
 /// The tables of a repeated section such as `[[memcg]]`.

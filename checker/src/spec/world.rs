@@ -197,9 +197,10 @@ fn parents_first<'t, 'a>(
         let before = sorted.len();
         let mut later = Vec::new();
         for mut memcg in left {
-            let parent = memcg.parent.as_ref().map(|(name, _)| {
-                sorted.iter().position(|other| other.config.name == *name)
-            });
+            let parent = memcg
+                .parent
+                .as_ref()
+                .map(|(name, _)| sorted.iter().position(|other| other.config.name == *name));
             match parent {
                 None => sorted.push(memcg),
                 Some(Some(at)) => {
