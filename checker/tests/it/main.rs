@@ -2,10 +2,15 @@
 //! model against another way of modelling and against the kernel's own results.
 
 mod budgets;
+mod cli;
 mod conform;
+mod docs;
 mod engines;
 mod explorer;
 mod lasso;
+mod list;
 mod messages;
 mod rendering;
 mod scenarios;
+mod spec_errors;
+mod support;
