@@ -4,11 +4,15 @@ pub mod check;
 pub mod claim;
 pub mod cli;
 pub mod conform;
+pub mod cost;
 pub mod engine;
 pub mod graph;
+pub mod label;
 pub mod list;
 pub mod liveness;
 pub mod node;
+#[cfg(test)]
+mod oracle;
 pub mod render;
 pub mod replay;
 pub mod report;
