@@ -64,10 +64,10 @@ pub struct Check {
     /// The search.
     #[command(flatten)]
     pub search: Search,
-    /// Which engines search; `both` also compares them
-    #[arg(long, value_enum, default_value = "both")]
+    /// Which engines search; `all` also compares them
+    #[arg(long, value_enum, default_value = "all")]
     pub engine: Engine,
-    /// Threads of the fast engine; all CPUs by default
+    /// Threads of stateright; all CPUs by default
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
     /// Progress on stderr; `auto` shows it on a terminal
@@ -192,11 +192,13 @@ pub enum Format {
 /// `--engine`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
-    /// Both, compared with each other
-    Both,
-    /// The oracle: exact, one thread, the only one that decides progress
+    /// All of them, compared with each other
+    All,
+    /// The fast one: everything
+    Native,
+    /// The oracle: everything, slowly
     Reference,
-    /// The fast one: safety properties only
+    /// The independent one: safety properties only
     Stateright,
 }
 

@@ -9,6 +9,7 @@ pub mod engine;
 pub mod graph;
 pub mod label;
 pub mod list;
+pub mod ladder;
 pub mod liveness;
 pub mod node;
 #[cfg(test)]
@@ -19,6 +20,7 @@ pub mod report;
 pub mod run;
 pub mod spec;
 pub mod status;
+pub mod value;
 pub mod verdict;
 
 pub use run::{Streams, run};
