@@ -7,7 +7,7 @@ use crate::report::progress::{Shown, Style};
 use crate::report::{human, json, outcome};
 use crate::spec::{self, NamedDesign, Problems, Spec, library};
 use crate::status::Outcome;
-use crate::{cli, list};
+use crate::{cli, conform, list};
 use clap::Parser;
 use clap::error::ErrorKind;
 use mm_model::design::PRESETS;
@@ -69,7 +69,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, streams: Streams<'_>) -> u8
     };
     let mut program = Program { out, err, out_color, err_terminal, interrupts };
     match catch_unwind(AssertUnwindSafe(|| program.command(&cli.command))) {
-        Ok(Ok(status)) => status,
+        Ok(Ok(outcome)) => outcome.status(),
         Ok(Err(Failure::Problems(problems))) => {
             let _ = write!(program.err, "{problems}");
             Outcome::Usage.status()
@@ -143,13 +143,18 @@ const fn fuse(search: &cli::Search) -> Fuse {
 }
 
 impl Program<'_> {
-    fn command(&mut self, command: &Command) -> Result<u8, Failure> {
+    fn command(&mut self, command: &Command) -> Result<Outcome, Failure> {
         match command {
-            Command::Check(args) => self.check(args).map(Outcome::status),
-            Command::List(args) => self.list(args).map(Outcome::status),
-            Command::Conform(args) => conform(args),
-            Command::Explore(args) => self.explore(args).map(Outcome::status),
+            Command::Check(args) => self.check(args),
+            Command::List(args) => self.list(args),
+            Command::Conform(args) => self.conform(args),
+            Command::Explore(args) => self.explore(args),
         }
+    }
+
+    fn conform(&mut self, args: &Conform) -> Result<Outcome, Failure> {
+        let mut sink = sink(self.out, self.out_color, &args.output)?;
+        Ok(conform::run(&args.files, args.output.format, &mut sink.to, self.err)?)
     }
 
     fn list(&mut self, args: &List) -> Result<Outcome, Failure> {
@@ -244,13 +249,6 @@ fn options(args: &Check, interrupted: &Arc<AtomicBool>) -> Options {
         engine: args.engine,
         threads: args.threads.map_or_else(cpus, usize::from),
     }
-}
-
-/// Nothing can be run against the model yet.
-fn conform(args: &Conform) -> Result<u8, Failure> {
-    let files: Vec<String> = args.files.iter().map(|file| file.display().to_string()).collect();
-    let message = format!("no format of `{}` is known", files.join(" "));
-    Err(Problems::of_usage(message, None).into())
 }
 
 /// Every spec with every design that is to be checked.
