@@ -142,6 +142,12 @@ impl Judged {
         })
     }
 
+    /// Its name in a spec.
+    pub fn name(&self, scenario: &Scenario) -> String {
+        let claim = self.claim.name(scenario);
+        if self.threshold { format!("threshold {claim}") } else { claim }
+    }
+
     /// The answer in one word.
     pub fn word(&self) -> String {
         let word = || crate::report::word(self.verdict).to_owned();

@@ -289,7 +289,7 @@ mod tests {
     #[test]
     fn durations_name_their_unit() {
         assert_eq!(duration("30s"), Ok(Duration::from_secs(30)));
-        assert_eq!(duration("5m"), Ok(Duration::from_secs(300)));
+        assert_eq!(duration("5m"), Ok(Duration::from_mins(5)));
         assert_eq!(duration("10ms"), Ok(Duration::from_millis(10)));
         for wrong in ["", "30", "s", "1d", "-1s", "99999999999999999999s", "9999999999999999999h"] {
             assert!(duration(wrong).is_err(), "{wrong}");

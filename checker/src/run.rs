@@ -1,13 +1,13 @@
 //! The whole program, with everything it touches as a parameter, so that a test can run it.
 
-use crate::check::{Checked, Options, check};
+use crate::check::{Options, sweep};
 use crate::cli::{BudgetArgs, Check, Cli, Command, Conform, Explore, Format, List, Output, When};
 use crate::engine::{Budget, stateright};
 use crate::report::progress::{Shown, Style};
 use crate::report::{human, json, outcome};
 use crate::spec::{self, NamedDesign, Problems, Spec, library};
 use crate::status::Outcome;
-use crate::{cli, list};
+use crate::{cli, conform, list};
 use clap::Parser;
 use clap::error::ErrorKind;
 use mm_model::design::PRESETS;
@@ -16,7 +16,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -30,8 +30,9 @@ pub struct Streams<'a> {
     pub out_color: bool,
     /// Whether `err` is a terminal.
     pub err_terminal: bool,
-    /// Set to stop a search.
-    pub interrupted: Arc<AtomicBool>,
+    /// Called by a command that can be interrupted and still report: from then on an interrupt
+    /// sets the flag in place of ending the process.
+    pub interrupts: &'a dyn Fn() -> Arc<AtomicBool>,
 }
 
 /// Why a command came to no result.
@@ -56,7 +57,7 @@ impl From<io::Error> for Failure {
 
 /// Runs the program and returns its exit status. Arguments begin with the program's name.
 pub fn run(args: impl IntoIterator<Item = OsString>, streams: Streams<'_>) -> u8 {
-    let Streams { out, err, out_color, err_terminal, interrupted } = streams;
+    let Streams { out, err, out_color, err_terminal, interrupts } = streams;
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) => return usage(&error, out, err),
@@ -66,7 +67,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, streams: Streams<'_>) -> u8
         When::Always => true,
         When::Never => false,
     };
-    let mut program = Program { out, err, out_color, err_terminal, interrupted };
+    let mut program = Program { out, err, out_color, err_terminal, interrupts };
     match catch_unwind(AssertUnwindSafe(|| program.command(&cli.command))) {
         Ok(Ok(outcome)) => outcome.status(),
         Ok(Err(Failure::Problems(problems))) => {
@@ -92,16 +93,12 @@ pub fn run(args: impl IntoIterator<Item = OsString>, streams: Streams<'_>) -> u8
 /// Help and version are data; what is wrong with the command line is not.
 fn usage(error: &clap::Error, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
     let text = error.render();
-    match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            let _ = write!(out, "{text}");
-            Outcome::AsExpected.status()
-        }
-        _ => {
-            let _ = write!(err, "{text}");
-            Outcome::Usage.status()
-        }
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        let _ = write!(out, "{text}");
+        return Outcome::AsExpected.status();
     }
+    let _ = write!(err, "{text}");
+    Outcome::Usage.status()
 }
 
 struct Program<'a> {
@@ -109,7 +106,7 @@ struct Program<'a> {
     err: &'a mut (dyn Write + Send),
     out_color: bool,
     err_terminal: bool,
-    interrupted: Arc<AtomicBool>,
+    interrupts: &'a dyn Fn() -> Arc<AtomicBool>,
 }
 
 /// Where the results of a command go.
@@ -155,6 +152,11 @@ impl Program<'_> {
         }
     }
 
+    fn conform(&mut self, args: &Conform) -> Result<Outcome, Failure> {
+        let mut sink = sink(self.out, self.out_color, &args.output)?;
+        Ok(conform::run(&args.files, args.output.format, &mut sink.to, self.err)?)
+    }
+
     fn list(&mut self, args: &List) -> Result<Outcome, Failure> {
         let text = match args.output.format {
             Format::Human => list::human(args.what)?,
@@ -166,24 +168,30 @@ impl Program<'_> {
 
     fn check(&mut self, args: &Check) -> Result<Outcome, Failure> {
         let tasks = tasks(args)?;
-        let options = self.options(args);
+        let interrupted = (self.interrupts)();
+        let options = options(args, &interrupted);
         let style = Style::new(args.progress, self.err_terminal);
         let mut sink = sink(self.out, self.out_color, &args.output)?;
         let mut outcomes = Vec::new();
         let mut results = Vec::new();
         let mut totals = human::Totals::default();
         let mut spec_shown = None;
-        for (spec, design) in &tasks {
-            if self.interrupted.load(Ordering::Relaxed) {
+        for (done, (spec, design)) in tasks.iter().enumerate() {
+            if interrupted.load(Ordering::Relaxed) {
                 outcomes.push(Outcome::Unknown);
-                writeln!(self.err, "mmcheck: interrupted: {} is left out", spec.file)?;
+                let left = tasks.len() - done;
+                writeln!(
+                    self.err,
+                    "mmcheck: interrupted before {left} of {} searches",
+                    tasks.len()
+                )?;
                 break;
             }
             let mut progress = Shown::new(style, self.err, &spec.file, &design.name);
-            let checked = check(spec, design, &options, &mut progress);
+            let swept = sweep(spec, design, &options, &mut progress);
             progress.clear();
-            let checked: Checked = match checked {
-                Ok(checked) => checked,
+            let swept = match swept {
+                Ok(swept) => swept,
                 Err(error) => {
                     let place = format!("{}, {}", spec.file, design.name);
                     writeln!(self.err, "mmcheck: internal error: {place}: {error}")?;
@@ -191,17 +199,17 @@ impl Program<'_> {
                     continue;
                 }
             };
-            outcomes.push(outcome(&checked));
-            totals.add(&checked);
+            outcomes.push(outcome(&swept));
+            totals.add(&swept);
             match args.output.format {
                 Format::Human => {
                     if spec_shown != Some(&spec.file) {
                         spec_shown = Some(&spec.file);
                         sink.write(&human::spec(&spec.file, &spec.title))?;
                     }
-                    sink.write(&human::result(&checked, args.verbose))?;
+                    sink.write(&human::swept(&swept, args.verbose))?;
                 }
-                Format::Json => results.push(checked),
+                Format::Json => results.push(swept),
             }
         }
         match args.output.format {
@@ -212,28 +220,6 @@ impl Program<'_> {
             writeln!(self.err, "mmcheck: no spec was selected\n\nhint: try `--tier all`")?;
         }
         Ok(outcomes.into_iter().max().unwrap_or(Outcome::NothingDecided))
-    }
-
-    fn options(&self, args: &Check) -> Options {
-        let BudgetArgs { max_states, max_memory, timeout } = args.budget;
-        let cpus = || std::thread::available_parallelism().map_or(1, usize::from);
-        Options {
-            fuse: fuse(&args.search),
-            budget: Budget {
-                max_states,
-                max_memory,
-                timeout,
-                interrupted: Arc::clone(&self.interrupted),
-            },
-            engine: args.engine,
-            threads: args.threads.map_or_else(cpus, usize::from),
-        }
-    }
-
-    fn conform(&mut self, args: &Conform) -> Result<Outcome, Failure> {
-        let files: Vec<&PathBuf> = args.files.iter().collect();
-        let message = format!("`conform` can't read `{}` yet", files[0].display());
-        Err(Problems::of_usage(message, None).into())
     }
 
     fn explore(&mut self, args: &Explore) -> Result<Outcome, Failure> {
@@ -251,6 +237,17 @@ impl Program<'_> {
         });
         served.map_err(|error| Problems::of_usage(error.to_string(), None))?;
         Ok(Outcome::AsExpected)
+    }
+}
+
+fn options(args: &Check, interrupted: &Arc<AtomicBool>) -> Options {
+    let BudgetArgs { max_states, max_memory, timeout } = args.budget;
+    let cpus = || std::thread::available_parallelism().map_or(1, usize::from);
+    Options {
+        fuse: fuse(&args.search),
+        budget: Budget { max_states, max_memory, timeout, interrupted: Arc::clone(interrupted) },
+        engine: args.engine,
+        threads: args.threads.map_or_else(cpus, usize::from),
     }
 }
 
@@ -283,7 +280,9 @@ fn chosen(
         let with = |spec: &Spec| Some((spec.clone(), own(spec).or_else(preset)?));
         return Ok(specs.filter_map(with).collect());
     }
-    if name.contains('/') || Path::new(name).exists() || name.ends_with(".toml") {
+    let path = Path::new(name);
+    let toml = path.extension().is_some_and(|extension| extension == "toml");
+    if toml || name.contains('/') || path.is_file() {
         let text = library::read(Path::new(name))?;
         let design = spec::design_file(name, &text)?;
         return Ok(specs.map(|spec| (spec.clone(), design.clone())).collect());

@@ -199,7 +199,7 @@ fn unknown(
         return;
     }
     let claims = claim::names();
-    let mut all: Vec<&str> = keys::EXPECT.names().collect();
+    let mut all: Vec<&str> = keys::EXPECT.names();
     all.extend(claims.iter().map(String::as_str));
     let message = format!("no property is named `{}`", shorten(key));
     source.unknown(entry.key_at, message, key, "properties", all);

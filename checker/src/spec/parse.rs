@@ -40,7 +40,7 @@ fn read(
     root: &Table<'_>,
     values: sweep::Values,
 ) -> Option<Spec> {
-    root.only(source, keys::TOP.name, keys::TOP.names());
+    root.only(source, keys::TOP.name, &keys::TOP.names());
     let title = root.require(source, keys::TOP.name, "title");
     let title = title.and_then(|value| value.text(source, "title"));
     let mut optional = |key| root.get(key).and_then(|value| value.text(source, key));

@@ -8,9 +8,8 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
-/// One task charges a page that must not fail, gives it back and ends.
+/// One task charges a page that must not fail, and ends.
 const SPEC: &str = r#"title = "A charge that must not fail"
 [kernel]
 memcg_charge_batch = 1
@@ -175,7 +174,7 @@ fn an_interrupt_leaves_everything_unknown() {
     -- stdout
     0 searches: 0 as expected
     -- stderr
-    mmcheck: interrupted: specs/charge/nofail-refused.toml is left out
+    mmcheck: interrupted before 2 of 2 searches
     ");
 }
 
@@ -196,6 +195,76 @@ fn nothing_selected_is_nothing_decided() {
 fn progress_needs_the_reference_engine() {
     let ran = check(r#""livelock-free charge" = "holds""#, &["--engine", "stateright"]);
     assert_eq!(ran.status, 5, "{}", ran.all());
+}
+
+/// Others take the margin that a pass leaves, again and again.
+#[test]
+fn a_lasso_shows_where_its_cycle_begins() {
+    let spec = r#"title = "Starved of the margin"
+[kernel]
+memcg_charge_batch = 1
+nr_memcg_stock = 1
+max_reclaim_retries = 0
+swap_cluster_max = 1
+[[memcg]]
+name = "job"
+max = 1
+[[actor]]
+name = "A"
+memcg = "job"
+does = ["charge 1 readahead", "uncharge 1"]
+[[actor]]
+name = "B"
+memcg = "job"
+does = ["charge 1 kernel", "uncharge 1"]
+repeat = true
+[expect."linux-7.3"]
+"starvation-free charge of A" = "holds"
+"#;
+    let ran = mmcheck_on(&[("one.toml", spec.as_bytes())], &["check", "@one.toml"]);
+    assert_snapshot!(ran.all(), @"
+    status 1
+    -- stdout
+    one.toml: Starved of the margin
+      linux-7.3: 41 states, 70 transitions, depth 12
+        -           charges-conserved                            holds
+        -           usage-within-max                             holds
+        -           speculative-charge-never-ooms                holds
+        -           errors-legitimate                            holds
+        -           nothing-leaked                               holds
+        !           deadlock-free                                vacuous   it never applied, so this says nothing
+        -           livelock-free charge (weak fairness)         holds
+        -           livelock-free uncharge (weak fairness)       holds
+        -           starvation-free charge (weak fairness)       violated  after 4 steps, a cycle of 5
+        UNEXPECTED  starvation-free charge of A (weak fairness)  violated  after 4 steps, a cycle of 5; expected holds
+        -           starvation-free uncharge (weak fairness)     holds
+
+        how starvation-free charge of A (weak fairness) is violated
+        (claim: no fair cycle on which one actor's operation stays open for ever)
+               job: usage 0 of 1, 0 reclaimable, 0 anonymous
+               CPU 0: drain work Clear
+               CPU 1: drain work Clear
+               A: in user space
+               B: in user space
+             1  A: charge begins (readahead); consume_stock(job, 1 page) = 0
+             2  B: charge begins (kernel); consume_stock(job, 1 page) = 0
+             3  B: try_charge_memcg: page_counter_try_charge(job, memory, 1 page) = charged; charge ends: 0; uncharge begins
+             4  A: try_charge_memcg: page_counter_try_charge(job, memory, 1 page) = refused by job; memcg_memory_event_max(job)
+          loop  from here on, for ever:
+             5  A: try_charge_memcg: try_to_free_mem_cgroup_pages(job, 1 page) = 0
+             6  B: memcg_uncharge: page_counter_uncharge(job, memory, 1 page); uncharge ends: 0; charge begins (kernel); consume_stock(job, 1 page) = 0
+             7  A: try_charge_memcg: mem_cgroup_margin(job) = 1; consume_stock(job, 1 page) = 0
+             8  B: try_charge_memcg: page_counter_try_charge(job, memory, 1 page) = charged; charge ends: 0; uncharge begins
+             9  A: try_charge_memcg: page_counter_try_charge(job, memory, 1 page) = refused by job; memcg_memory_event_max(job)
+          loop  and round again, in the state:
+               job: usage 1 of 1, 0 reclaimable, 0 anonymous
+               CPU 0: drain work Clear
+               CPU 1: drain work Clear
+               A: try_charge_memcg Reclaim > try_to_free_mem_cgroup_pages Pass
+               B: memcg_uncharge Memory > page_counter_uncharge Subtract
+    1 search: 0 as expected, 1 unexpected, 9 without expectation, 1 vacuous and without expectation
+    -- stderr
+    ");
 }
 
 #[test]
@@ -456,7 +525,7 @@ fn with_broken_stdout(write: fn() -> io::Result<usize>) -> (u8, String) {
         err: &mut err,
         out_color: false,
         err_terminal: false,
-        interrupted: Arc::new(AtomicBool::new(false)),
+        interrupts: &Arc::default,
     };
     let status = mm_checker::run(["mmcheck", "list", "designs"].map(OsString::from), streams);
     (status, String::from_utf8(err).expect("it is UTF-8"))

@@ -1,6 +1,7 @@
 //! The vectors of the real kernel pass, and a vector that says something else does not.
 
-use mm_checker::conform::{Format, run};
+use mm_checker::cli::Format;
+use mm_checker::conform::run;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ fn conform(files: &[PathBuf]) -> (u8, Value, String) {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let status = run(files, Format::Json, &mut out, &mut err).expect("memory takes all output");
     let report = serde_json::from_slice(&out).expect("the report is JSON");
-    (status, report, String::from_utf8(err).expect("messages are text"))
+    (status.status(), report, String::from_utf8(err).expect("messages are text"))
 }
 
 /// Runs text as a file.
@@ -39,7 +40,7 @@ fn assert_caught(file: &str, id: &str, place: &str, corrupt: impl FnOnce(&mut Va
     let lines: Vec<String> = rows.iter().map(Value::to_string).collect();
     let (status, report, err) = conform_text(&lines.join("\n"));
     assert_eq!(err, "");
-    assert_eq!(status, 1);
+    assert_eq!(status.status(), 1);
     let failures = report["files"][0]["failures"].as_array().expect("a list of failures");
     let found: Vec<_> = failures.iter().map(|at| (&at["id"], &at["where"])).collect();
     assert_eq!(found, [(&json!(id), &json!(place))]);
@@ -206,4 +207,21 @@ fn a_number_beyond_what_the_kernel_can_count_is_a_difference_and_no_crash() {
     let input = json!({"nr": huge, "usage": [huge, huge, huge], "trys_def": -1});
     let (status, _, err) = conform_text(&charge_row(&[("input", input)]));
     assert_eq!((status, err.as_str()), (1, ""));
+}
+
+#[test]
+fn people_see_the_differing_call_of_the_kernel_beside_the_models() {
+    let dir = tempfile::tempdir().expect("a directory for the file");
+    let file = dir.path().join("rows");
+    let row = charge_row(&[("input", json!({"consume": [1]})), ("calls", json!([["notify"]]))]);
+    fs::write(&file, row).expect("the file is written");
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let files = std::slice::from_ref(&file);
+    let status = run(files, Format::Human, &mut out, &mut err).expect("memory takes all output");
+    assert_eq!(status.status(), 1);
+    let out = String::from_utf8(out).expect("the report is text");
+    insta::assert_snapshot!(out.replace(&*file.display().to_string(), "FILE"), @r#"
+    FILE: 1 cases, 0 passed, 1 failed, 0 skipped
+      a calls[0]: kernel ["notify"], model ["consume",1,1]
+    "#);
 }

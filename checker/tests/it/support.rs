@@ -40,7 +40,7 @@ pub(crate) fn run(args: &[&str], interrupted: bool) -> Ran {
         err: &mut err,
         out_color: false,
         err_terminal: false,
-        interrupted: Arc::new(AtomicBool::new(interrupted)),
+        interrupts: &|| Arc::new(AtomicBool::new(interrupted)),
     };
     let status = mm_checker::run(args, streams);
     let text = |bytes| String::from_utf8(bytes).expect("output is UTF-8");
