@@ -22,10 +22,8 @@ struct Item {
 pub fn human(what: What) -> Result<String, Problems> {
     let items = items(what)?;
     let width = items.iter().map(|item| item.name.chars().count()).max().unwrap_or_default();
-    Ok(items
-        .iter()
-        .map(|Item { name, summary, .. }| format!("{name:<width$}  {summary}\n"))
-        .collect())
+    let lines = items.iter().map(|Item { name, summary, .. }| format!("{name:<width$}  {summary}"));
+    Ok(lines.collect::<Vec<_>>().join("\n") + "\n")
 }
 
 /// The list as a JSON array of objects with at least `name` and `summary`.

@@ -26,6 +26,7 @@ fn main() -> ExitCode {
         out: &mut out,
         err: &mut err,
         interrupted,
+        ci: std::env::var_os("CI").is_some_and(|value| !value.is_empty()),
     };
     ExitCode::from(run(std::env::args_os(), streams))
 }
