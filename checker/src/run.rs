@@ -1,9 +1,9 @@
 //! The whole program, with everything it touches as a parameter, so that a test can run it.
 
 use crate::cli::{self, Cli, Command, Conform, Format, List, OutputFile, When};
-use crate::list;
 use crate::spec::{self, NamedDesign, Problems, Spec, library};
 use crate::status::Outcome;
+use crate::{conform, list};
 use clap::Parser;
 use clap::error::ErrorKind;
 use mm_model::design::PRESETS;
@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -30,8 +30,9 @@ pub struct Streams<'a> {
     pub out_color: bool,
     /// Whether `err` is a terminal.
     pub err_terminal: bool,
-    /// Set to stop a search.
-    pub interrupted: Arc<AtomicBool>,
+    /// Called by a command that can be interrupted and still report: from then on an interrupt
+    /// sets the flag in place of ending the process.
+    pub interrupts: &'a dyn Fn() -> Arc<AtomicBool>,
     /// Whether this is an automatic run, which must not rewrite what it judges by.
     pub ci: bool,
 }
@@ -58,7 +59,7 @@ impl From<io::Error> for Failure {
 
 /// Runs the program and returns its exit status. Arguments begin with the program's name.
 pub fn run(args: impl IntoIterator<Item = OsString>, streams: Streams<'_>) -> u8 {
-    let Streams { out, err, out_color, err_terminal, interrupted, ci } = streams;
+    let Streams { out, err, out_color, err_terminal, interrupts, ci } = streams;
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) => return usage(&error, out, err),
@@ -68,7 +69,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, streams: Streams<'_>) -> u8
         When::Always => true,
         When::Never => false,
     };
-    let mut program = Program { out, err, out_color, err_terminal, interrupted, ci };
+    let mut program = Program { out, err, out_color, err_terminal, interrupts, ci };
     match catch_unwind(AssertUnwindSafe(|| program.command(&cli.command))) {
         Ok(Ok(outcome)) => outcome.status(),
         Ok(Err(Failure::Problems(problems))) => {
@@ -107,7 +108,7 @@ struct Program<'a> {
     err: &'a mut (dyn Write + Send),
     out_color: bool,
     err_terminal: bool,
-    interrupted: Arc<AtomicBool>,
+    interrupts: &'a dyn Fn() -> Arc<AtomicBool>,
     ci: bool,
 }
 
@@ -159,6 +160,11 @@ impl Program<'_> {
         }
     }
 
+    fn conform(&mut self, args: &Conform) -> Result<Outcome, Failure> {
+        let mut sink = sink(self.out, self.out_color, &args.output.file)?;
+        Ok(conform::run(&args.files, args.output.format, &mut sink.to, self.err)?)
+    }
+
     fn list(&mut self, args: &List) -> Result<Outcome, Failure> {
         let text = match args.output.format {
             Format::Human => list::human(args.what)?,
@@ -166,12 +172,6 @@ impl Program<'_> {
         };
         sink(self.out, self.out_color, &args.output.file)?.write(&text)?;
         Ok(Outcome::AsExpected)
-    }
-
-    fn conform(&mut self, args: &Conform) -> Result<Outcome, Failure> {
-        let files: Vec<&PathBuf> = args.files.iter().collect();
-        let message = format!("`conform` can't read `{}` yet", files[0].display());
-        Err(Problems::of_usage(message, None).into())
     }
 }
 
@@ -194,7 +194,9 @@ fn chosen(
         let with = |spec: &Spec| Some((spec.clone(), own(spec).or_else(preset)?));
         return Ok(specs.filter_map(with).collect());
     }
-    if name.contains('/') || Path::new(name).exists() || name.ends_with(".toml") {
+    let path = Path::new(name);
+    let toml = path.extension().is_some_and(|extension| extension == "toml");
+    if toml || name.contains('/') || path.is_file() {
         let text = library::read(Path::new(name))?;
         let design = spec::design_file(name, &text)?;
         return Ok(specs.map(|spec| (spec.clone(), design.clone())).collect());

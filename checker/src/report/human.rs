@@ -15,6 +15,9 @@ const OPEN: &str = "\x1b[33m";
 const HEAD: &str = "\x1b[1m";
 const PLAIN: &str = "\x1b[0m";
 
+/// Stands in the place of a step's number where a cycle begins and ends.
+const LOOP: &str = "loop";
+
 /// Counts of verdicts over all results.
 #[derive(Debug, Default)]
 pub struct Totals {
@@ -233,18 +236,18 @@ fn counterexample(scenario: &Scenario, path: &Counterexample) -> String {
         }
     };
     state(&mut text, &initial);
-    let width = path.steps.len().to_string().len().max(4);
+    let width = path.steps.len().to_string().len().max(LOOP.len());
     let mut from = &initial;
     for (at, step) in path.steps.iter().enumerate() {
         if path.cycle_from == Some(at) {
-            let _ = writeln!(text, "      {:>width$}  from here on, for ever:", "loop");
+            let _ = writeln!(text, "      {LOOP:>width$}  from here on, for ever:");
         }
         let step_text = render::step(scenario, from, step.actor, &step.events);
         let _ = writeln!(text, "      {:>width$}  {step_text}", at + 1);
         from = &step.state;
     }
     if path.cycle_from.is_some() {
-        let _ = writeln!(text, "      {:>width$}  and round again, in the state:", "loop");
+        let _ = writeln!(text, "      {LOOP:>width$}  and round again, in the state:");
     }
     state(&mut text, from);
     text

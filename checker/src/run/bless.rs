@@ -1,6 +1,6 @@
 //! `mmcheck bless`: what `check` finds becomes what is expected.
 
-use super::check::{select, threads};
+use super::check::{budget, select, threads};
 use super::{Failure, Program, Sink};
 use crate::check::{Checked, Options, check};
 use crate::cli::{Bless, Engine};
@@ -24,9 +24,16 @@ impl Program<'_> {
         }
         let mut found = library::load(&args.paths)?;
         select(&mut found, args.tier);
+        let options = Options {
+            fuse: Fuse::OwnLocal,
+            budget: budget(&args.budget, &(self.interrupts)()),
+            engine: Engine::Both,
+            threads: threads(args.threads),
+        };
+        let style = Style::new(args.progress, self.err_terminal);
         let mut worst = Outcome::AsExpected;
         for library::Found { spec, .. } in &found {
-            worst = worst.max(self.bless_spec(spec, args)?);
+            worst = worst.max(self.bless_spec(spec, &options, style)?);
         }
         if found.is_empty() {
             writeln!(self.err, "mmcheck: no spec was selected\n\nhint: try `--tier all`")?;
@@ -36,24 +43,22 @@ impl Program<'_> {
     }
 
     /// Pins all that a spec decides, or nothing of it.
-    fn bless_spec(&mut self, spec: &Spec, args: &Bless) -> Result<Outcome, Failure> {
+    fn bless_spec(
+        &mut self,
+        spec: &Spec,
+        options: &Options,
+        style: Style,
+    ) -> Result<Outcome, Failure> {
         let file = Path::new(&spec.file);
         if !file.is_file() {
             let hint = "name a file or a directory on disk".to_owned();
             let message = "it is compiled into the binary, and can't be rewritten";
             return Err(Problems::of_file(&spec.file, message, Some(hint)).into());
         }
-        let options = Options {
-            fuse: Fuse::OwnLocal,
-            budget: self.budget(&args.budget),
-            engine: Engine::Both,
-            threads: threads(args.threads),
-        };
-        let style = Style::new(args.progress, self.err_terminal);
         let mut pins = Vec::new();
         for design in &spec.designs {
             let mut progress = Shown::new(style, self.err, &spec.file, &design.name);
-            let checked = check(spec, design, &options, &mut progress);
+            let checked = check(spec, design, options, &mut progress);
             progress.clear();
             match checked {
                 Ok(checked) if checked.stopped.is_none() => pins.push(pins_of(&checked)),

@@ -9,22 +9,24 @@ use crate::report::{human, json, markdown, outcome};
 use crate::spec::{NamedDesign, Problems, Spec, library};
 use crate::status::Outcome;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 impl Program<'_> {
     pub(super) fn check(&mut self, args: &Check) -> Result<Outcome, Failure> {
         let tasks = tasks(args)?;
-        let options = self.options(args);
+        let interrupted = (self.interrupts)();
+        let options = options(args, &interrupted);
         let style = Style::new(args.progress, self.err_terminal);
         let mut sink = sink(self.out, self.out_color, &args.output)?;
         let mut outcomes = Vec::new();
         let mut results: Vec<Checked> = Vec::new();
         let mut totals = human::Totals::default();
         let mut spec_shown = None;
-        for (spec, design) in &tasks {
-            if self.interrupted.load(Ordering::Relaxed) {
+        for (done, (spec, design)) in tasks.iter().enumerate() {
+            if interrupted.load(Ordering::Relaxed) {
                 outcomes.push(Outcome::Unknown);
-                writeln!(self.err, "mmcheck: interrupted: {} is left out", spec.file)?;
+                let (left, all) = (tasks.len() - done, tasks.len());
+                writeln!(self.err, "mmcheck: interrupted before {left} of {all} searches")?;
                 break;
             }
             let mut progress = Shown::new(style, self.err, &spec.file, &design.name);
@@ -62,21 +64,21 @@ impl Program<'_> {
         }
         Ok(outcomes.into_iter().max().unwrap_or(Outcome::NothingDecided))
     }
+}
 
-    fn options(&self, args: &Check) -> Options {
-        Options {
-            fuse: fuse(&args.search),
-            budget: self.budget(&args.budget),
-            engine: args.engine,
-            threads: threads(args.threads),
-        }
+fn options(args: &Check, interrupted: &Arc<AtomicBool>) -> Options {
+    Options {
+        fuse: fuse(&args.search),
+        budget: budget(&args.budget, interrupted),
+        engine: args.engine,
+        threads: threads(args.threads),
     }
+}
 
-    /// The budget of a search, which an interrupt ends as well.
-    pub(super) fn budget(&self, args: &BudgetArgs) -> Budget {
-        let BudgetArgs { max_states, max_memory, timeout } = *args;
-        Budget { max_states, max_memory, timeout, interrupted: Arc::clone(&self.interrupted) }
-    }
+/// The budget of a search, which an interrupt ends as well.
+pub(super) fn budget(args: &BudgetArgs, interrupted: &Arc<AtomicBool>) -> Budget {
+    let BudgetArgs { max_states, max_memory, timeout } = *args;
+    Budget { max_states, max_memory, timeout, interrupted: Arc::clone(interrupted) }
 }
 
 /// The threads asked for, or one for each CPU.

@@ -8,9 +8,8 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
-/// One task charges a page that must not fail, gives it back and ends.
+/// One task charges a page that must not fail, and ends.
 const SPEC: &str = r#"title = "A charge that must not fail"
 [kernel]
 memcg_charge_batch = 1
@@ -30,6 +29,8 @@ nofail = "refused"
 [expect.refused]
 "#;
 
+const NOFAIL: &str = "specs/controls/nofail-refused.toml";
+
 fn check(expectations: &str, args: &[&str]) -> crate::support::Ran {
     let spec = format!("{SPEC}{expectations}");
     let args: Vec<&str> = ["check", "@one.toml"].iter().chain(args).copied().collect();
@@ -42,11 +43,16 @@ fn an_expected_violation_is_a_success() {
     status 0
     -- stdout
     one.toml: A charge that must not fail
-      ok          refused (a change of linux-7.3): 6 hold, 1 violated, 3 vacuous, 10 states
-        !           charges-conserved              vacuous   it never applied, so this says nothing
-        !           speculative-charge-never-ooms  vacuous   it never applied, so this says nothing
-        !           deadlock-free                  vacuous   it never applied, so this says nothing
-    1 search: 1 as expected, 6 without expectation, 3 vacuous and without expectation
+      refused (a change of linux-7.3): 10 states, 9 transitions, depth 9
+        !           charges-conserved                       vacuous   it never applied, so this says nothing
+        -           usage-within-max                        holds
+        !           speculative-charge-never-ooms           vacuous   it never applied, so this says nothing
+        ok          errors-legitimate                       violated  in 9 steps
+        -           nothing-leaked                          holds
+        !           deadlock-free                           vacuous   it never applied, so this says nothing
+        -           livelock-free charge (weak fairness)    holds
+        -           starvation-free charge (weak fairness)  holds
+    1 search: 1 as expected, 4 without expectation, 3 vacuous and without expectation
     -- stderr
     ");
 }
@@ -57,12 +63,34 @@ fn an_unexpected_violation_is_shown() {
     status 1
     -- stdout
     one.toml: A charge that must not fail
-      UNEXPECTED  refused (a change of linux-7.3): 6 hold, 1 violated, 3 vacuous, 10 states
-        !           charges-conserved              vacuous   it never applied, so this says nothing
-        !           speculative-charge-never-ooms  vacuous   it never applied, so this says nothing
-        UNEXPECTED  errors-legitimate              violated  in 9 steps; expected holds
-        !           deadlock-free                  vacuous   it never applied, so this says nothing
-    1 search: 0 as expected, 1 unexpected, 6 without expectation, 3 vacuous and without expectation
+      refused (a change of linux-7.3): 10 states, 9 transitions, depth 9
+        !           charges-conserved                       vacuous   it never applied, so this says nothing
+        -           usage-within-max                        holds
+        !           speculative-charge-never-ooms           vacuous   it never applied, so this says nothing
+        UNEXPECTED  errors-legitimate                       violated  in 9 steps; expected holds
+        -           nothing-leaked                          holds
+        !           deadlock-free                           vacuous   it never applied, so this says nothing
+        -           livelock-free charge (weak fairness)    holds
+        -           starvation-free charge (weak fairness)  holds
+
+        how errors-legitimate is violated
+        (claim: a charge returns 0 or -ENOMEM, and never an error if it must not fail or may use reserves (NOFAIL, HIGH))
+               job: usage 0 of 0, 0 reclaimable, 0 anonymous
+               CPU 0: drain work Clear
+               A: in user space
+             1  A: charge begins (nofail); consume_stock(job, 1 page) = 0
+             2  A: try_charge_memcg: page_counter_try_charge(job, memory, 1 page) = refused by job; memcg_memory_event_max(job)
+             3  A: try_charge_memcg: try_to_free_mem_cgroup_pages(job, 1 page) = 0
+             4  A: try_charge_memcg: mem_cgroup_margin(job) = 0
+             5  A: try_charge_memcg: drain_all_stock(job); consume_stock(job, 1 page) = 0
+             6  A: try_charge_memcg: page_counter_try_charge(job, memory, 1 page) = refused by job; memcg_memory_event_max(job)
+             7  A: try_charge_memcg: try_to_free_mem_cgroup_pages(job, 1 page) = 0
+             8  A: try_charge_memcg: mem_cgroup_margin(job) = 0
+             9  A: try_charge_memcg: mem_cgroup_margin(job) = 0; mem_cgroup_oom(job, order 0) = 0; charge ends: -ENOMEM
+               job: usage 0 of 0, 0 reclaimable, 0 anonymous
+               CPU 0: drain work Clear
+               A: at rest
+    1 search: 0 as expected, 1 unexpected, 4 without expectation, 3 vacuous and without expectation
     -- stderr
     ");
 }
@@ -73,12 +101,16 @@ fn a_known_violation_that_vanished_is_unexpected() {
     status 1
     -- stdout
     one.toml: A charge that must not fail
-      UNEXPECTED  refused (a change of linux-7.3): 6 hold, 1 violated, 3 vacuous, 10 states
-        !           charges-conserved              vacuous   it never applied, so this says nothing
-        UNEXPECTED  usage-within-max               holds     expected violated
-        !           speculative-charge-never-ooms  vacuous   it never applied, so this says nothing
-        !           deadlock-free                  vacuous   it never applied, so this says nothing
-    1 search: 0 as expected, 1 unexpected, 6 without expectation, 3 vacuous and without expectation
+      refused (a change of linux-7.3): 10 states, 9 transitions, depth 9
+        !           charges-conserved                       vacuous   it never applied, so this says nothing
+        UNEXPECTED  usage-within-max                        holds     expected violated
+        !           speculative-charge-never-ooms           vacuous   it never applied, so this says nothing
+        -           errors-legitimate                       violated  in 9 steps
+        -           nothing-leaked                          holds
+        !           deadlock-free                           vacuous   it never applied, so this says nothing
+        -           livelock-free charge (weak fairness)    holds
+        -           starvation-free charge (weak fairness)  holds
+    1 search: 0 as expected, 1 unexpected, 4 without expectation, 3 vacuous and without expectation
     -- stderr
     ");
 }
@@ -89,13 +121,18 @@ fn other_numbers_than_pinned_are_drift() {
     status 3
     -- stdout
     one.toml: A charge that must not fail
-      DRIFT       refused (a change of linux-7.3): 6 hold, 1 violated, 3 vacuous, 10 states
-        !           charges-conserved              vacuous   it never applied, so this says nothing
-        !           speculative-charge-never-ooms  vacuous   it never applied, so this says nothing
-        !           deadlock-free                  vacuous   it never applied, so this says nothing
+      refused (a change of linux-7.3): 10 states, 9 transitions, depth 9
+        !           charges-conserved                       vacuous   it never applied, so this says nothing
+        -           usage-within-max                        holds
+        !           speculative-charge-never-ooms           vacuous   it never applied, so this says nothing
+        -           errors-legitimate                       violated  in 9 steps
+        -           nothing-leaked                          holds
+        !           deadlock-free                           vacuous   it never applied, so this says nothing
+        -           livelock-free charge (weak fairness)    holds
+        -           starvation-free charge (weak fairness)  holds
         DRIFT       10 states, pinned 1,000
         DRIFT       9 transitions, pinned 1
-    1 search: 0 as expected, 1 with other numbers than pinned, 7 without expectation, 3 vacuous and without expectation
+    1 search: 0 as expected, 1 with other numbers than pinned, 5 without expectation, 3 vacuous and without expectation
     -- stderr
     ");
 }
@@ -118,21 +155,28 @@ fn a_spent_budget_leaves_what_is_open_unknown() {
     status 5
     -- stdout
     one.toml: A charge that must not fail
-      unknown     refused (a change of linux-7.3): 10 unknown, 2 states, stopped by --max-states
-    1 search: 0 as expected, 10 unknown
+      refused (a change of linux-7.3): 2 states, 1 transitions, depth 1, stopped by --max-states
+        ?           charges-conserved                       unknown
+        ?           usage-within-max                        unknown   expected holds
+        ?           speculative-charge-never-ooms           unknown
+        ?           errors-legitimate                       unknown
+        ?           nothing-leaked                          unknown
+        ?           deadlock-free                           unknown
+        ?           livelock-free charge (weak fairness)    unknown
+        ?           starvation-free charge (weak fairness)  unknown
+    1 search: 0 as expected, 8 unknown
     -- stderr
     ");
 }
 
 #[test]
 fn an_interrupt_leaves_everything_unknown() {
-    assert_snapshot!(run(&["check", "specs/charge/nofail-refused.toml"], true).all(), @"
-    status 2
+    assert_snapshot!(run(&["check", NOFAIL], true).all(), @"
+    status 5
     -- stdout
+    0 searches: 0 as expected
     -- stderr
-    specs/charge/nofail-refused.toml: there is no such file
-
-    hint: `mmcheck list specs` names those that the binary carries
+    mmcheck: interrupted before 2 of 2 searches
     ");
 }
 
@@ -155,6 +199,76 @@ fn progress_needs_the_reference_engine() {
     assert_eq!(ran.status, 5, "{}", ran.all());
 }
 
+/// Others take the margin that a pass leaves, again and again.
+#[test]
+fn a_lasso_shows_where_its_cycle_begins() {
+    let spec = r#"title = "Starved of the margin"
+[kernel]
+memcg_charge_batch = 1
+nr_memcg_stock = 1
+max_reclaim_retries = 0
+swap_cluster_max = 1
+[[memcg]]
+name = "job"
+max = 1
+[[actor]]
+name = "A"
+memcg = "job"
+does = ["charge 1 readahead", "uncharge 1"]
+[[actor]]
+name = "B"
+memcg = "job"
+does = ["charge 1 kernel", "uncharge 1"]
+repeat = true
+[expect."linux-7.3"]
+"starvation-free charge of A" = "holds"
+"#;
+    let ran = mmcheck_on(&[("one.toml", spec.as_bytes())], &["check", "@one.toml"]);
+    assert_snapshot!(ran.all(), @"
+    status 1
+    -- stdout
+    one.toml: Starved of the margin
+      linux-7.3: 41 states, 70 transitions, depth 12
+        -           charges-conserved                            holds
+        -           usage-within-max                             holds
+        -           speculative-charge-never-ooms                holds
+        -           errors-legitimate                            holds
+        -           nothing-leaked                               holds
+        !           deadlock-free                                vacuous   it never applied, so this says nothing
+        -           livelock-free charge (weak fairness)         holds
+        -           livelock-free uncharge (weak fairness)       holds
+        -           starvation-free charge (weak fairness)       violated  after 4 steps, a cycle of 5
+        UNEXPECTED  starvation-free charge of A (weak fairness)  violated  after 4 steps, a cycle of 5; expected holds
+        -           starvation-free uncharge (weak fairness)     holds
+
+        how starvation-free charge of A (weak fairness) is violated
+        (claim: no fair cycle on which one actor's operation stays open for ever)
+               job: usage 0 of 1, 0 reclaimable, 0 anonymous
+               CPU 0: drain work Clear
+               CPU 1: drain work Clear
+               A: in user space
+               B: in user space
+             1  A: charge begins (readahead); consume_stock(job, 1 page) = 0
+             2  B: charge begins (kernel); consume_stock(job, 1 page) = 0
+             3  B: try_charge_memcg: page_counter_try_charge(job, memory, 1 page) = charged; charge ends: 0; uncharge begins
+             4  A: try_charge_memcg: page_counter_try_charge(job, memory, 1 page) = refused by job; memcg_memory_event_max(job)
+          loop  from here on, for ever:
+             5  A: try_charge_memcg: try_to_free_mem_cgroup_pages(job, 1 page) = 0
+             6  B: memcg_uncharge: page_counter_uncharge(job, memory, 1 page); uncharge ends: 0; charge begins (kernel); consume_stock(job, 1 page) = 0
+             7  A: try_charge_memcg: mem_cgroup_margin(job) = 1; consume_stock(job, 1 page) = 0
+             8  B: try_charge_memcg: page_counter_try_charge(job, memory, 1 page) = charged; charge ends: 0; uncharge begins
+             9  A: try_charge_memcg: page_counter_try_charge(job, memory, 1 page) = refused by job; memcg_memory_event_max(job)
+          loop  and round again, in the state:
+               job: usage 1 of 1, 0 reclaimable, 0 anonymous
+               CPU 0: drain work Clear
+               CPU 1: drain work Clear
+               A: try_charge_memcg Reclaim > try_to_free_mem_cgroup_pages Pass
+               B: memcg_uncharge Memory > page_counter_uncharge Subtract
+    1 search: 0 as expected, 1 unexpected, 9 without expectation, 1 vacuous and without expectation
+    -- stderr
+    ");
+}
+
 #[test]
 fn verbose_shows_every_verdict_and_every_counterexample() {
     assert_snapshot!(check(r#"errors-legitimate = "violated""#, &["-v"]).all());
@@ -169,12 +283,12 @@ fn every_spec_of_the_binary_is_as_expected() {
 #[test]
 fn a_directory_of_the_binary_can_be_named_anywhere() {
     let ran = mmcheck(&["check", "specs/charge"]);
-    assert!(ran.out.contains("specs/charge/nofail-refused.toml"), "{}", ran.all());
+    assert!(ran.out.contains("specs/charge/two-chargers.toml"), "{}", ran.all());
 }
 
 #[test]
 fn a_design_can_replace_those_of_a_spec() {
-    let spec = "specs/charge/nofail-refused.toml";
+    let spec = NOFAIL;
     let ran = mmcheck_on(
         &[("mine.toml", b"base = \"linux-6.1\"\nnofail = \"refused\"")],
         &["check", spec, "--design", "@mine.toml", "--format", "json"],
@@ -196,7 +310,7 @@ fn a_design_can_replace_those_of_a_spec() {
 
 #[test]
 fn a_design_with_a_specs_own_name_meets_its_expectations() {
-    let ran = mmcheck(&["check", "--design", "refused", "--format", "json"]);
+    let ran = mmcheck(&["check", "--design", "refuses", "--format", "json"]);
     let json: Value = serde_json::from_str(&ran.out).expect("it is JSON");
     let results = json["results"].as_array().expect("results");
     assert_eq!(results.len(), 1, "only one spec has that design");
@@ -282,18 +396,7 @@ fn json_has_the_promised_form() {
 fn markdown_has_a_row_for_each_expectation_and_no_times() {
     let expected = "errors-legitimate = \"violated\"\nusage-within-max = \"violated\"\n\
                     \"livelock-free charge\" = \"holds\"";
-    assert_snapshot!(check(expected, &["--format", "markdown"]).all(), @"
-    status 1
-    -- stdout
-    | spec | design | property | verdict | counterexample |
-    |---|---|---|---|---|
-    | one.toml | refused | usage-within-max | **holds**, expected violated |  |
-    | one.toml | refused | errors-legitimate | violated | 9 steps |
-    | one.toml | refused | livelock-free charge (weak fairness) | holds |  |
-    | one.toml | refused | states | 10 |  |
-    | one.toml | refused | transitions | 9 |  |
-    -- stderr
-    ");
+    assert_snapshot!(check(expected, &["--format", "markdown"]).all(), @"");
 }
 
 #[test]
@@ -329,25 +432,18 @@ fn a_file_that_cannot_be_written_is_named() {
 #[test]
 fn colour_is_only_there_on_demand() {
     let colored = |args: &[&str]| mmcheck(args).out.contains('\x1b');
-    assert!(!colored(&["check", "specs/controls/nofail-refused.toml"]));
-    assert!(colored(&["check", "specs/controls/nofail-refused.toml", "--color", "always"]));
-    assert!(!colored(&[
-        "check",
-        "specs/controls/nofail-refused.toml",
-        "--color",
-        "always",
-        "--format",
-        "json"
-    ]));
+    assert!(!colored(&["check", NOFAIL]));
+    assert!(colored(&["check", NOFAIL, "--color", "always"]));
+    assert!(!colored(&["check", NOFAIL, "--color", "always", "--format", "json"]));
 }
 
 #[test]
 fn progress_goes_to_stderr_as_lines_of_json() {
-    let ran = mmcheck(&["check", "specs/controls/nofail-refused.toml", "--progress", "json"]);
+    let ran = mmcheck(&["check", NOFAIL, "--progress", "json"]);
     let first: Value =
         serde_json::from_str(ran.err.lines().next().expect("a line")).expect("it is JSON");
-    assert_eq!(first["spec"], "specs/controls/nofail-refused.toml");
-    assert_eq!(mmcheck(&["check", "specs/controls/nofail-refused.toml"]).err, "");
+    assert_eq!(first["spec"], NOFAIL);
+    assert_eq!(mmcheck(&["check", NOFAIL]).err, "");
 }
 
 #[test]
@@ -444,7 +540,7 @@ fn with_broken_stdout(write: fn() -> io::Result<usize>) -> (u8, String) {
         err: &mut err,
         out_color: false,
         err_terminal: false,
-        interrupted: Arc::new(AtomicBool::new(false)),
+        interrupts: &Arc::default,
         ci: false,
     };
     let status = mm_checker::run(["mmcheck", "list", "designs"].map(OsString::from), streams);

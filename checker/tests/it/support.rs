@@ -49,7 +49,7 @@ fn run_as(args: &[&str], interrupted: bool, ci: bool) -> Ran {
         err: &mut err,
         out_color: false,
         err_terminal: false,
-        interrupted: Arc::new(AtomicBool::new(interrupted)),
+        interrupts: &|| Arc::new(AtomicBool::new(interrupted)),
         ci,
     };
     let status = mm_checker::run(args, streams);
