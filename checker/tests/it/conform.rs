@@ -218,7 +218,7 @@ fn people_see_the_differing_call_of_the_kernel_beside_the_models() {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let files = std::slice::from_ref(&file);
     let status = run(files, Format::Human, &mut out, &mut err).expect("memory takes all output");
-    assert_eq!(status, 1);
+    assert_eq!(status.status(), 1);
     let out = String::from_utf8(out).expect("the report is text");
     insta::assert_snapshot!(out.replace(&*file.display().to_string(), "FILE"), @r#"
     FILE: 1 cases, 0 passed, 1 failed, 0 skipped
