@@ -240,7 +240,8 @@ impl Searches {
         let mut engines = Vec::new();
         for (name, explored) in &self.found {
             let other = oracle.filter(|(other, _)| other != name && explored.stopped.is_none());
-            if let Some((other, oracle)) = other.filter(|(_, other)| found(other) != found(explored))
+            if let Some((other, oracle)) =
+                other.filter(|(_, other)| found(other) != found(explored))
             {
                 let (one, two) = (found(oracle), found(explored));
                 return Err(format!("the engines disagree: {other} {one:?}, {name} {two:?}"));
@@ -313,7 +314,15 @@ fn judge(
             Verdict::Holds | Verdict::Violated | Verdict::Vacuous | Verdict::Unknown => verdict,
         };
         let threshold = false;
-        judged.push(Judged { claim, threshold, verdict, value, expected, fairness, counterexample });
+        judged.push(Judged {
+            claim,
+            threshold,
+            verdict,
+            value,
+            expected,
+            fairness,
+            counterexample,
+        });
     }
     Ok(judged)
 }
@@ -340,9 +349,9 @@ fn answer(graph: &Graph, scenario: &Scenario, claim: Claim) -> Found {
                 starvation(graph, scenario, operation, actor, fairness)
             }))
         }
-        Claim::WaitFree(operation, actor) => progress(each(operation, actor, &|actor| {
-            waiting(graph, scenario, operation, actor)
-        })),
+        Claim::WaitFree(operation, actor) => {
+            progress(each(operation, actor, &|actor| waiting(graph, scenario, operation, actor)))
+        }
         Claim::Ladder(operation) => {
             let found = standing(graph, scenario, operation);
             let fairness = found.fairness.filter(|_| found.rung != Some(Rung::None));
@@ -444,7 +453,8 @@ mod tests {
 
     #[test]
     fn engines_that_count_differently_are_an_internal_error() {
-        let both = |other| searches(vec![("one", explored(2, None)), ("two", explored(other, None))]);
+        let both =
+            |other| searches(vec![("one", explored(2, None)), ("two", explored(other, None))]);
         assert!(both(1).compare().is_err());
         assert!(both(2).compare().is_ok());
     }

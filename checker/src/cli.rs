@@ -41,6 +41,10 @@ pub enum Command {
     Conform(Conform),
     /// Walk through the states of a spec in the browser
     Explore(Explore),
+    /// Write the verdicts and numbers that `check` finds into the spec files, as expectations
+    Bless(Bless),
+    /// Measure states per CPU second and bytes per state, engine against engine
+    Bench(Bench),
 }
 
 /// `mmcheck check`.
@@ -55,9 +59,12 @@ pub struct Check {
     /// The design.
     #[command(flatten)]
     pub design: DesignArg,
-    /// The results.
+    /// The form of the results
+    #[arg(long, value_enum, default_value = "human")]
+    pub format: CheckFormat,
+    /// The file.
     #[command(flatten)]
-    pub output: Output,
+    pub output: OutputFile,
     /// The budget.
     #[command(flatten)]
     pub budget: BudgetArgs,
@@ -73,9 +80,29 @@ pub struct Check {
     /// Progress on stderr; `auto` shows it on a terminal
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     pub progress: ProgressWhen,
-    /// Show the counterexamples of expected violations as well
+    /// Show every verdict, and every counterexample
     #[arg(long, short)]
     pub verbose: bool,
+}
+
+/// `mmcheck bless`.
+#[derive(Args, Debug)]
+pub struct Bless {
+    /// Spec files, or directories of them; without any, the directory `specs`
+    #[arg(value_name = "SPEC|DIR", default_value = "specs")]
+    pub paths: Vec<PathBuf>,
+    /// Bless only specs of this tier; `pr` unless specs are named one by one
+    #[arg(long, value_enum)]
+    pub tier: Option<TierFilter>,
+    /// The budget.
+    #[command(flatten)]
+    pub budget: BudgetArgs,
+    /// Threads of the fast engine; all CPUs by default
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// Progress on stderr; `auto` shows it on a terminal
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+    pub progress: ProgressWhen,
 }
 
 /// `mmcheck list`.
@@ -125,12 +152,40 @@ pub struct DesignArg {
     pub design: Option<String>,
 }
 
+/// `mmcheck bench`.
+#[derive(Args, Debug)]
+pub struct Bench {
+    /// `anchor`, a protocol whose counts are known, or spec files; `anchor` by default
+    #[arg(value_name = "anchor|SPEC")]
+    pub what: Vec<PathBuf>,
+    /// The design.
+    #[command(flatten)]
+    pub design: DesignArg,
+    /// The budget.
+    #[command(flatten)]
+    pub budget: BudgetArgs,
+    /// The search.
+    #[command(flatten)]
+    pub search: Search,
+    /// The results.
+    #[command(flatten)]
+    pub output: Output,
+}
+
 /// How the results are written, and where.
 #[derive(Args, Debug)]
 pub struct Output {
     /// The form of the results
     #[arg(long, value_enum, default_value = "human")]
     pub format: Format,
+    /// The file.
+    #[command(flatten)]
+    pub file: OutputFile,
+}
+
+/// Where the results are written.
+#[derive(Args, Debug)]
+pub struct OutputFile {
     /// Write the results to this file
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -187,6 +242,17 @@ pub enum Format {
     Human,
     /// One JSON value
     Json,
+}
+
+/// `--format` of `check`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CheckFormat {
+    /// Text for people
+    Human,
+    /// One JSON value
+    Json,
+    /// A table of what is expected, without times: the same whenever the results are
+    Markdown,
 }
 
 /// `--engine`.

@@ -123,12 +123,7 @@ fn position(measure: usize) -> u8 {
 }
 
 /// Takes a path again; one with a cycle must close and be as fair as it is said to be.
-fn trace(
-    graph: &Graph,
-    scenario: &Scenario,
-    path: &Path,
-    fairness: Option<Fairness>,
-) -> Trace {
+fn trace(graph: &Graph, scenario: &Scenario, path: &Path, fairness: Option<Fairness>) -> Trace {
     if path.cycle.is_empty() {
         return Trace { choices: graph.choices(scenario, &path.stem), cycle_from: None };
     }

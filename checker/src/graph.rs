@@ -186,7 +186,9 @@ impl Shape {
     /// Bytes it takes.
     pub fn bytes(&self) -> u64 {
         let Self { first, edges, at, parent, .. } = self;
-        (size_of_val(&**first) + size_of_val(&**edges) + size_of_val(&**at)
+        (size_of_val(&**first)
+            + size_of_val(&**edges)
+            + size_of_val(&**at)
             + size_of_val(&**parent)) as u64
     }
 
@@ -283,6 +285,11 @@ impl Graph {
     /// Whether its edges are fused.
     pub const fn fuse(&self) -> Fuse {
         self.fuse
+    }
+
+    /// Bytes it takes.
+    pub fn bytes(&self) -> u64 {
+        self.nodes.bytes() + self.shape.bytes()
     }
 
     /// A path, to be taken again.

@@ -224,7 +224,8 @@ mod tests {
 
     #[test]
     fn an_operation_within_one_transition_counts() {
-        let marks = [Begin(CHARGE), Cost(0, 3), End(CHARGE), Begin(CHARGE), Cost(0, 2), End(CHARGE)];
+        let marks =
+            [Begin(CHARGE), Cost(0, 3), End(CHARGE), Begin(CHARGE), Cost(0, 2), End(CHARGE)];
         let label = Label::new(ActorId(0), &marks);
         let share = label.share(CHARGE, 0, false);
         assert_eq!(share, Share { head: 0, ends: false, inner: Some(3), tail: None });

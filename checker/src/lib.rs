@@ -1,5 +1,6 @@
 //! mmcheck: searches every interleaving of the memory-cgroup model.
 
+pub mod bench;
 pub mod check;
 pub mod claim;
 pub mod cli;
@@ -8,8 +9,8 @@ pub mod cost;
 pub mod engine;
 pub mod graph;
 pub mod label;
-pub mod list;
 pub mod ladder;
+pub mod list;
 pub mod liveness;
 pub mod node;
 #[cfg(test)]

@@ -140,12 +140,7 @@ pub fn livelock(
 /// Looks for a run in which the actor's operation never ends although the actor itself steps
 /// again and again, whatever the others do, or in which it waits for somebody: then it is not
 /// wait-free.
-pub fn waiting(
-    graph: &Graph,
-    scenario: &Scenario,
-    operation: Operation,
-    actor: ActorId,
-) -> Answer {
+pub fn waiting(graph: &Graph, scenario: &Scenario, operation: Operation, actor: ActorId) -> Answer {
     let question = Question { operation, actor: Some(actor) };
     let shape = graph.shape();
     let applied = question.applies(shape);
@@ -161,6 +156,13 @@ pub fn waiting(
         path.map(|path| confirm::lasso(graph, scenario, &path, Fairness::None, Some(question)))
     };
     Answer { applied, lasso }
+}
+
+/// The length of a fair cycle on which such an operation is open and none ends, in a graph of
+/// whatever system.
+pub fn livelocked(shape: &Shape, operation: Operation, fairness: Fairness) -> Option<usize> {
+    let question = Question { operation, actor: None };
+    question.find(shape, fairness, |_, _| true).map(|lasso| lasso.cycle.len())
 }
 
 fn answer(graph: &Graph, scenario: &Scenario, question: Question, fairness: Fairness) -> Answer {

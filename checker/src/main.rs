@@ -17,6 +17,7 @@ fn main() -> ExitCode {
         out: &mut out,
         err: &mut err,
         interrupts: &interrupts,
+        ci: std::env::var_os("CI").is_some_and(|value| !value.is_empty()),
     };
     ExitCode::from(run(std::env::args_os(), streams))
 }

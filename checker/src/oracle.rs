@@ -87,9 +87,9 @@ fn graph(random: &mut Random, nodes_most: u32, edges_most: u32) -> Graph {
     let mut shape = Shape::new(usize::from(actors));
     let mut arrows = Vec::new();
     for node in 0..nodes {
-        let kinds = open[node as usize].iter().map(|open| {
-            if *open { OperationSet::EMPTY.with(CHARGE) } else { OperationSet::EMPTY }
-        });
+        let kinds = open[node as usize]
+            .iter()
+            .map(|open| if *open { OperationSet::EMPTY.with(CHARGE) } else { OperationSet::EMPTY });
         shape.begin(&kinds.collect::<Vec<_>>());
         shape.push_parent(None);
         let own = drawn.iter().filter(|(from, ..)| *from == node);
@@ -171,7 +171,8 @@ fn strongly_connected(set: &[&Arrow]) -> bool {
             }
         }
     };
-    spread(&|arrow| (arrow.from, arrow.to)) == nodes && spread(&|arrow| (arrow.to, arrow.from)) == nodes
+    spread(&|arrow| (arrow.from, arrow.to)) == nodes
+        && spread(&|arrow| (arrow.to, arrow.from)) == nodes
 }
 
 /// Whether a charge stays open along an edge: one of an actor, or of anybody.

@@ -2,25 +2,33 @@
 
 pub mod human;
 pub mod json;
+pub mod markdown;
 pub mod progress;
 mod table;
 
-use crate::check::Swept;
+use crate::check::{Checked, Judged, Swept};
 use crate::status::Outcome;
 use crate::verdict::Verdict;
 
-/// What a result means for the exit status.
+/// What the results of a spec mean for the exit status.
 pub fn outcome(swept: &Swept) -> Outcome {
-    let all = swept.points.iter().flat_map(|point| &point.judged).chain(&swept.thresholds);
-    let verdicts = all.map(|judged| match judged.ok() {
+    let points = swept.points.iter().map(outcome_of);
+    points.chain(swept.thresholds.iter().map(decided)).fold(Outcome::AsExpected, Outcome::max)
+}
+
+/// What the result of one point means.
+pub(crate) fn outcome_of(checked: &Checked) -> Outcome {
+    let drifted = checked.pinned.as_ref().is_some_and(|pinned| !pinned.ok);
+    let drift = if drifted { Outcome::Drift } else { Outcome::AsExpected };
+    checked.judged.iter().map(decided).fold(drift, Outcome::max)
+}
+
+fn decided(judged: &Judged) -> Outcome {
+    match judged.ok() {
         _ if judged.verdict == Verdict::Unknown => Outcome::Unknown,
         Some(false) => Outcome::Differs,
         Some(true) | None => Outcome::AsExpected,
-    });
-    let pinned = swept.points.iter().filter_map(|point| point.pinned.as_ref());
-    let drifted = pinned.into_iter().any(|pinned| !pinned.ok);
-    let drift = if drifted { Outcome::Drift } else { Outcome::AsExpected };
-    verdicts.fold(drift, Outcome::max)
+    }
 }
 
 /// A verdict in one word.

@@ -1,13 +1,9 @@
 //! The whole program, with everything it touches as a parameter, so that a test can run it.
 
-use crate::check::{Options, sweep};
-use crate::cli::{BudgetArgs, Check, Cli, Command, Conform, Explore, Format, List, Output, When};
-use crate::engine::{Budget, stateright};
-use crate::report::progress::{Shown, Style};
-use crate::report::{human, json, outcome};
+use crate::cli::{self, Cli, Command, Conform, Format, List, OutputFile, When};
 use crate::spec::{self, NamedDesign, Problems, Spec, library};
 use crate::status::Outcome;
-use crate::{cli, conform, list};
+use crate::{conform, list};
 use clap::Parser;
 use clap::error::ErrorKind;
 use mm_model::design::PRESETS;
@@ -18,7 +14,12 @@ use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
+
+mod bench;
+mod bless;
+mod check;
+mod explore;
 
 /// The outside of the program.
 pub struct Streams<'a> {
@@ -33,6 +34,8 @@ pub struct Streams<'a> {
     /// Called by a command that can be interrupted and still report: from then on an interrupt
     /// sets the flag in place of ending the process.
     pub interrupts: &'a dyn Fn() -> Arc<AtomicBool>,
+    /// Whether this is an automatic run, which must not rewrite what it judges by.
+    pub ci: bool,
 }
 
 /// Why a command came to no result.
@@ -57,7 +60,7 @@ impl From<io::Error> for Failure {
 
 /// Runs the program and returns its exit status. Arguments begin with the program's name.
 pub fn run(args: impl IntoIterator<Item = OsString>, streams: Streams<'_>) -> u8 {
-    let Streams { out, err, out_color, err_terminal, interrupts } = streams;
+    let Streams { out, err, out_color, err_terminal, interrupts, ci } = streams;
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) => return usage(&error, out, err),
@@ -67,7 +70,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, streams: Streams<'_>) -> u8
         When::Always => true,
         When::Never => false,
     };
-    let mut program = Program { out, err, out_color, err_terminal, interrupts };
+    let mut program = Program { out, err, out_color, err_terminal, interrupts, ci };
     match catch_unwind(AssertUnwindSafe(|| program.command(&cli.command))) {
         Ok(Ok(outcome)) => outcome.status(),
         Ok(Err(Failure::Problems(problems))) => {
@@ -107,6 +110,7 @@ struct Program<'a> {
     out_color: bool,
     err_terminal: bool,
     interrupts: &'a dyn Fn() -> Arc<AtomicBool>,
+    ci: bool,
 }
 
 /// Where the results of a command go.
@@ -126,7 +130,11 @@ impl Sink<'_> {
     }
 }
 
-fn sink<'a>(out: &'a mut dyn Write, color: bool, output: &Output) -> Result<Sink<'a>, Problems> {
+fn sink<'a>(
+    out: &'a mut dyn Write,
+    color: bool,
+    output: &OutputFile,
+) -> Result<Sink<'a>, Problems> {
     let Some(path) = &output.output else { return Ok(Sink { to: Box::new(out), color }) };
     let file = File::create(path).map_err(|error| {
         Problems::of_file(
@@ -149,11 +157,13 @@ impl Program<'_> {
             Command::List(args) => self.list(args),
             Command::Conform(args) => self.conform(args),
             Command::Explore(args) => self.explore(args),
+            Command::Bless(args) => self.bless(args),
+            Command::Bench(args) => self.bench(args),
         }
     }
 
     fn conform(&mut self, args: &Conform) -> Result<Outcome, Failure> {
-        let mut sink = sink(self.out, self.out_color, &args.output)?;
+        let mut sink = sink(self.out, self.out_color, &args.output.file)?;
         Ok(conform::run(&args.files, args.output.format, &mut sink.to, self.err)?)
     }
 
@@ -162,103 +172,9 @@ impl Program<'_> {
             Format::Human => list::human(args.what)?,
             Format::Json => list::json(args.what)?,
         };
-        sink(self.out, self.out_color, &args.output)?.write(&text)?;
+        sink(self.out, self.out_color, &args.output.file)?.write(&text)?;
         Ok(Outcome::AsExpected)
     }
-
-    fn check(&mut self, args: &Check) -> Result<Outcome, Failure> {
-        let tasks = tasks(args)?;
-        let interrupted = (self.interrupts)();
-        let options = options(args, &interrupted);
-        let style = Style::new(args.progress, self.err_terminal);
-        let mut sink = sink(self.out, self.out_color, &args.output)?;
-        let mut outcomes = Vec::new();
-        let mut results = Vec::new();
-        let mut totals = human::Totals::default();
-        let mut spec_shown = None;
-        for (done, (spec, design)) in tasks.iter().enumerate() {
-            if interrupted.load(Ordering::Relaxed) {
-                outcomes.push(Outcome::Unknown);
-                let left = tasks.len() - done;
-                writeln!(
-                    self.err,
-                    "mmcheck: interrupted before {left} of {} searches",
-                    tasks.len()
-                )?;
-                break;
-            }
-            let mut progress = Shown::new(style, self.err, &spec.file, &design.name);
-            let swept = sweep(spec, design, &options, &mut progress);
-            progress.clear();
-            let swept = match swept {
-                Ok(swept) => swept,
-                Err(error) => {
-                    let place = format!("{}, {}", spec.file, design.name);
-                    writeln!(self.err, "mmcheck: internal error: {place}: {error}")?;
-                    outcomes.push(Outcome::Internal);
-                    continue;
-                }
-            };
-            outcomes.push(outcome(&swept));
-            totals.add(&swept);
-            match args.output.format {
-                Format::Human => {
-                    if spec_shown != Some(&spec.file) {
-                        spec_shown = Some(&spec.file);
-                        sink.write(&human::spec(&spec.file, &spec.title))?;
-                    }
-                    sink.write(&human::swept(&swept, args.verbose))?;
-                }
-                Format::Json => results.push(swept),
-            }
-        }
-        match args.output.format {
-            Format::Human => sink.write(&totals.line())?,
-            Format::Json => sink.write(&json::results(&results))?,
-        }
-        if tasks.is_empty() {
-            writeln!(self.err, "mmcheck: no spec was selected\n\nhint: try `--tier all`")?;
-        }
-        Ok(outcomes.into_iter().max().unwrap_or(Outcome::NothingDecided))
-    }
-
-    fn explore(&mut self, args: &Explore) -> Result<Outcome, Failure> {
-        let found = library::load(std::slice::from_ref(&args.spec))?;
-        let [library::Found { spec, .. }] = &found[..] else {
-            let name = args.spec.display().to_string();
-            return Err(Problems::of_file(&name, "it is not one spec but several", None).into());
-        };
-        let designs = chosen(&found, args.design.design.as_deref())?;
-        let (_, design) = &designs[0];
-        let scenario = spec.scenario(&design.design);
-        let err = &mut self.err;
-        let served = stateright::serve(&scenario, fuse(&args.search), args.listen, |addr| {
-            let _ = writeln!(err, "{} under {}: http://{addr}", spec.file, design.name);
-        });
-        served.map_err(|error| Problems::of_usage(error.to_string(), None))?;
-        Ok(Outcome::AsExpected)
-    }
-}
-
-fn options(args: &Check, interrupted: &Arc<AtomicBool>) -> Options {
-    let BudgetArgs { max_states, max_memory, timeout } = args.budget;
-    let cpus = || std::thread::available_parallelism().map_or(1, usize::from);
-    Options {
-        fuse: fuse(&args.search),
-        budget: Budget { max_states, max_memory, timeout, interrupted: Arc::clone(interrupted) },
-        engine: args.engine,
-        threads: args.threads.map_or_else(cpus, usize::from),
-    }
-}
-
-/// Every spec with every design that is to be checked.
-fn tasks(args: &Check) -> Result<Vec<(Spec, NamedDesign)>, Problems> {
-    let mut found = library::load(&args.paths)?;
-    found.retain(|found| match args.tier {
-        Some(tier) => tier.selects(found.spec.tier),
-        None => found.named || cli::TierFilter::Pr.selects(found.spec.tier),
-    });
-    chosen(&found, args.design.design.as_deref())
 }
 
 /// The specs with their own designs, or those among them that have the one asked for.

@@ -82,8 +82,14 @@ impl Scenario {
     pub fn step(&self, state: &mut State, me: ActorId, env: &mut dyn Env) {
         let config = &self.actors[me.index()];
         let Actor { current, at } = &mut state.actors[me.index()];
-        let mut kernel =
-            Ctx { scenario: self, world: &mut state.world, me, task: &config.task, current, env: &mut *env };
+        let mut kernel = Ctx {
+            scenario: self,
+            world: &mut state.world,
+            me,
+            task: &config.task,
+            current,
+            env: &mut *env,
+        };
         *at = Actor::step(*at, config, &mut kernel);
         env.stepped();
     }

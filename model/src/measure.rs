@@ -66,9 +66,11 @@ pub const MEASURES: &[Measure] = &[
     sum("fruitless-passes", "reclaim passes that free nothing", |moment| {
         u64::from(moment.pass().is_some_and(|(_, freed)| freed == Pages::ZERO))
     }),
-    sum("pages-beyond-request", "pages that passes free beyond what they are asked for", |moment| {
-        moment.pass().map_or(0, |(asked, freed)| freed.saturating_sub(asked).0)
-    }),
+    sum(
+        "pages-beyond-request",
+        "pages that passes free beyond what they are asked for",
+        |moment| moment.pass().map_or(0, |(asked, freed)| freed.saturating_sub(asked).0),
+    ),
     sum("oom-invocations", "calls of the memcg OOM killer", |moment| {
         let killer = |call: &Call| matches!(call, Call::MemCgroupOom { .. });
         u64::from(moment.returned().is_some_and(|(call, _)| killer(call)))

@@ -56,9 +56,8 @@ impl PartialOrd for Rational {
 
 impl Ord for Rational {
     fn cmp(&self, other: &Self) -> Ordering {
-        let cross = |one: &Self, other: &Self| {
-            u128::from(one.numerator) * u128::from(other.denominator)
-        };
+        let cross =
+            |one: &Self, other: &Self| u128::from(one.numerator) * u128::from(other.denominator);
         cross(self, other).cmp(&cross(other, self))
     }
 }
@@ -174,7 +173,8 @@ impl Search<'_> {
     }
 
     fn ratio(&self, cycle: &[Hop]) -> Option<Rational> {
-        let sum = |of: &[u64]| cycle.iter().map(|hop| Shape::of_label(of, self.shape.edge(*hop))).sum();
+        let sum =
+            |of: &[u64]| cycle.iter().map(|hop| Shape::of_label(of, self.shape.edge(*hop))).sum();
         Rational::new(sum(self.costs), sum(self.ends))
     }
 }

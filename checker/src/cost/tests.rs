@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::label::{Label, Mark, OperationSet};
-use mm_model::ids::ActorId;
 use Mark::{Begin, Cost as Costs, End};
+use mm_model::ids::ActorId;
 
 const CHARGE: Operation = Operation::Charge;
 const OPEN: &[OperationSet] = &[OperationSet::EMPTY.with(Operation::Charge), OperationSet::EMPTY];

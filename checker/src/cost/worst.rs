@@ -38,12 +38,7 @@ struct Longest {
 }
 
 impl<'a> Question<'a> {
-    pub(super) fn new(
-        shape: &'a Shape,
-        actor: ActorId,
-        operation: Operation,
-        measure: u8,
-    ) -> Self {
+    pub(super) fn new(shape: &'a Shape, actor: ActorId, operation: Operation, measure: u8) -> Self {
         let share = |open| {
             shape.labels(|label| {
                 let mine = label.actor == actor;
@@ -111,7 +106,8 @@ impl<'a> Question<'a> {
             let component = components.of[node as usize] as usize;
             for edge in shape.edges(node) {
                 let share = self.share(node, edge);
-                let on = if share.ends { 0 } else { most[components.of[edge.to as usize] as usize] };
+                let on =
+                    if share.ends { 0 } else { most[components.of[edge.to as usize] as usize] };
                 most[component] = most[component].max(share.head + on);
             }
         }
@@ -138,8 +134,7 @@ impl<'a> Question<'a> {
             let leaves = |hop: Hop, edge: &Edge| {
                 let share = self.share(hop.from, edge);
                 let on = if share.ends { 0 } else { longest.from(hop.to) };
-                (share.ends || component(hop.from) != component(hop.to))
-                    && share.head + on == left
+                (share.ends || component(hop.from) != component(hop.to)) && share.head + on == left
             };
             let way = shortest(shape, at, inner, leaves);
             let way = way.expect("what is the longest way goes on somewhere");

@@ -57,6 +57,11 @@ impl Nodes {
         self.ends.is_empty()
     }
 
+    /// Bytes they take.
+    pub fn bytes(&self) -> u64 {
+        (self.bytes.len() + size_of_val(&*self.ends)) as u64
+    }
+
     /// Adds a state.
     pub(crate) fn push(&mut self, packed: &[u8]) {
         self.bytes.extend_from_slice(packed);
@@ -120,8 +125,7 @@ impl Space {
     pub fn bytes(&self) -> u64 {
         // The table has a byte of its own for each place.
         let table = self.seen.capacity() * 8 / 7 * (size_of::<u32>() + 1);
-        let nodes = self.nodes.bytes.len() + size_of_val(&*self.nodes.ends);
-        (table + nodes) as u64 + self.shape.bytes()
+        table as u64 + self.nodes.bytes() + self.shape.bytes()
     }
 }
 

@@ -5,8 +5,8 @@
 //! breadth-first order, so the first node that breaks a property is at the end of a shortest way
 //! to one.
 
-use super::{Budget, Explored, Meter, Progress, Stopped};
 use super::native::Nodes;
+use super::{Budget, Explored, Meter, Progress, Stopped};
 use crate::graph::{Graph, Shape, position};
 use crate::label::{Label, OperationSet};
 use crate::node::{Node, PropertySet, expand, initial, transition};
@@ -169,12 +169,11 @@ impl Search<'_> {
     /// A shortest way from the start to a node.
     fn choices(&self, to: u32) -> Vec<Choice> {
         let parent = |node: u32| self.parents[node as usize];
-        let mut choices: Vec<Choice> =
-            std::iter::successors(parent(to), |(from, _)| parent(*from))
-                .map(|(from, ordinal)| {
-                    transition(self.scenario, self.fuse, &self.nodes[from as usize], ordinal).0
-                })
-                .collect();
+        let mut choices: Vec<Choice> = std::iter::successors(parent(to), |(from, _)| parent(*from))
+            .map(|(from, ordinal)| {
+                transition(self.scenario, self.fuse, &self.nodes[from as usize], ordinal).0
+            })
+            .collect();
         choices.reverse();
         choices
     }

@@ -38,9 +38,9 @@ pub(crate) fn lasso(
             Fairness::Weak => cycle.iter().any(|step| !enabled(&step.state, actor)),
             Fairness::Strong => !cycle.iter().any(|step| enabled(&step.state, actor)),
             // Only where somebody new may run.
-            Fairness::RunToYield => !cycle.iter().any(|step| {
-                !goes_on(scenario, step) && enabled(&step.state, actor)
-            }),
+            Fairness::RunToYield => {
+                !cycle.iter().any(|step| !goes_on(scenario, step) && enabled(&step.state, actor))
+            }
         };
         assert!(steps || fair, "the cycle is fair to {actor:?}");
     }
@@ -74,4 +74,3 @@ fn goes_on(scenario: &Scenario, step: &Step) -> bool {
     };
     scenario.enabled(&step.state, step.actor) && !step.events.iter().any(yields)
 }
-

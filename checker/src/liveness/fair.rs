@@ -46,11 +46,7 @@ const fn due(fairness: Fairness, known: u8) -> bool {
 }
 
 /// Finds them in the subgraph of the edges that `keep` admits.
-pub(crate) fn parts(
-    shape: &Shape,
-    keep: impl Fn(u32, &Edge) -> bool,
-    fairness: Fairness,
-) -> Parts {
+pub(crate) fn parts(shape: &Shape, keep: impl Fn(u32, &Edge) -> bool, fairness: Fairness) -> Parts {
     let actors = shape.labels(|label| label.actor.index());
     let mut alive = vec![true; shape.len() as usize];
     loop {

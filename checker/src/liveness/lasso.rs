@@ -37,9 +37,8 @@ fn entry(shape: &Shape, parts: &Parts, wanted: impl Fn(u32, &Edge) -> bool) -> O
         .filter_map(|node| parts.of(node))
         .collect();
     having.sort_unstable();
-    (0..shape.len()).find(|node| {
-        parts.of(*node).is_some_and(|part| having.binary_search(&part).is_ok())
-    })
+    (0..shape.len())
+        .find(|node| parts.of(*node).is_some_and(|part| having.binary_search(&part).is_ok()))
 }
 
 struct Closing<'a, F> {

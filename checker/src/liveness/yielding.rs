@@ -53,9 +53,9 @@ impl Yielding {
     /// A hop in the whole graph.
     pub(crate) fn whole(&self, whole: &Shape, hop: &Hop) -> Hop {
         let (from, running) = self.places[hop.from as usize];
-        let admitted = whole.hops(from).filter(|(_, edge)| {
-            running.is_none_or(|running| running == whole.actor(edge))
-        });
+        let admitted = whole
+            .hops(from)
+            .filter(|(_, edge)| running.is_none_or(|running| running == whole.actor(edge)));
         let found = admitted.map(|(hop, _)| hop).nth(hop.ordinal as usize);
         found.expect("every edge of one CPU is one of the whole graph")
     }

@@ -3,9 +3,10 @@
 use super::table::table;
 use crate::check::{Checked, Counterexample, Judged, Stuck, Swept};
 use crate::claim::Claim;
-use crate::liveness::Fairness;
 use crate::engine::Stopped;
+use crate::liveness::Fairness;
 use crate::render;
+use crate::status::Outcome;
 use crate::verdict::Verdict;
 use mm_model::scenario::Scenario;
 use std::fmt::Write as _;
@@ -88,49 +89,41 @@ pub fn spec(file: &str, title: &str) -> String {
     format!("{HEAD}{file}{PLAIN}: {title}\n")
 }
 
-/// A result: what was searched, the verdicts, and counterexamples.
+/// A result in one line, and every verdict that is not as it should be; or, for those who want it
+/// all, every verdict and counterexample.
 pub fn result(checked: &Checked, verbose: bool) -> String {
-    let Checked { design, states, transitions, depth, seconds, .. } = checked;
-    let mut text = format!("  {HEAD}{}{PLAIN}", design.name);
-    if design.base != design.name {
-        let _ = write!(text, " (a change of {})", design.base);
-    }
-    let (states, transitions) = (thousands(*states), thousands(*transitions));
-    let _ = write!(text, ": {states} states, {transitions} transitions, depth {depth}");
-    let _ = write!(text, ", {seconds:.1}s");
-    if let Some(stopped) = checked.stopped {
-        let _ = write!(text, ", {OPEN}stopped by {}{PLAIN}", reason(stopped));
-    }
-    text.push('\n');
-    let names: Vec<String> =
-        checked.judged.iter().map(|judged| name(&checked.scenario, judged)).collect();
-    let width = names.iter().map(String::len).max().unwrap_or_default();
-    for (judged, name) in checked.judged.iter().zip(&names) {
+    let mut text = summary(checked);
+    let shown = |judged: &&Judged| verbose || is_surprising(checked, judged);
+    let rows: Vec<(&Judged, String)> = checked
+        .judged
+        .iter()
+        .filter(shown)
+        .map(|judged| (judged, name(&checked.scenario, judged)))
+        .collect();
+    let width = rows.iter().map(|(_, name)| name.len()).max().unwrap_or_default();
+    for (judged, name) in &rows {
         text.push_str(&row(judged, name, width));
     }
     text.push_str(&drift(checked));
-    text.push_str(&counterexamples(checked, verbose));
+    if verbose {
+        rows.iter().for_each(|(judged, name)| text.push_str(&comes_about(checked, judged, name)));
+    }
     text
 }
 
-/// How what is unexpected comes about, or everything.
-fn counterexamples(checked: &Checked, verbose: bool) -> String {
-    let mut text = String::new();
-    for judged in &checked.judged {
-        let surprising = judged.ok() == Some(false) || verbose;
-        let (true, Some(path)) = (surprising, &judged.counterexample) else { continue };
-        let name = name(&checked.scenario, judged);
-        let how = match judged.value {
-            None => format!("how {name} is violated"),
-            Some(_) if matches!(judged.claim, Claim::Ladder(_)) => {
-                format!("why {name} is no higher than {}", judged.word())
-            }
-            Some(_) => format!("how {name} comes to {}", judged.word()),
-        };
-        let _ = writeln!(text, "\n    {HEAD}{how}{PLAIN}");
-        let _ = writeln!(text, "    (claim: {})", judged.claim.claim());
-        text.push_str(&counterexample(&checked.scenario, path));
-    }
+/// How a verdict or a value comes about.
+fn comes_about(checked: &Checked, judged: &Judged, name: &str) -> String {
+    let Some(path) = &judged.counterexample else { return String::new() };
+    let how = match judged.value {
+        None => format!("how {name} is violated"),
+        Some(_) if matches!(judged.claim, Claim::Ladder(_)) => {
+            format!("why {name} is no higher than {}", judged.word())
+        }
+        Some(_) => format!("how {name} comes to {}", judged.word()),
+    };
+    let mut text = format!("\n    {HEAD}{how}{PLAIN}\n");
+    let _ = writeln!(text, "    (claim: {})", judged.claim.claim());
+    text.push_str(&counterexample(&checked.scenario, path));
     text
 }
 
@@ -139,7 +132,8 @@ pub fn swept(swept: &Swept, verbose: bool) -> String {
     let [first, .., last] = &swept.points[..] else {
         return swept.points.iter().map(|point| result(point, verbose)).collect();
     };
-    let (points, seconds) = (swept.points.len(), swept.points.iter().map(|it| it.seconds).sum::<f64>());
+    let (points, seconds) =
+        (swept.points.len(), swept.points.iter().map(|it| it.seconds).sum::<f64>());
     let largest = swept.points.iter().map(|point| point.states).max().unwrap_or_default();
     let mut text = format!("  {HEAD}{}{PLAIN}", first.design.name);
     if first.design.base != first.design.name {
@@ -163,6 +157,56 @@ pub fn swept(swept: &Swept, verbose: bool) -> String {
             text.push_str(&result(point, verbose));
         }
     }
+    text
+}
+
+/// Whether a verdict is to be shown to those who want to see only what is not as it should be.
+/// Where a search was stopped its own line says that the rest is unknown.
+fn is_surprising(checked: &Checked, judged: &Judged) -> bool {
+    match (judged.verdict, judged.ok()) {
+        (Verdict::Unknown, _) => checked.stopped.is_none(),
+        (_, Some(ok)) => !ok,
+        (Verdict::Vacuous, None) => true,
+        (Verdict::Holds | Verdict::Violated, None) => false,
+    }
+}
+
+/// One line: as expected or not, how many verdicts of each kind, how large, how long.
+fn summary(checked: &Checked) -> String {
+    let Checked { design, states, seconds, judged, .. } = checked;
+    let any = |ok| judged.iter().any(|judged| judged.ok() == Some(ok));
+    let (color, marker) = match super::outcome_of(checked) {
+        Outcome::Differs => (BAD, "UNEXPECTED"),
+        Outcome::Unknown => (OPEN, "unknown"),
+        Outcome::Drift => (OPEN, "DRIFT"),
+        Outcome::AsExpected if any(true) || checked.pinned.is_some() => (GOOD, "ok"),
+        Outcome::AsExpected | Outcome::NothingDecided | Outcome::Usage | Outcome::Internal => {
+            ("", "-")
+        }
+    };
+    let mut text = format!("  {color}{marker:<10}{PLAIN}  {HEAD}{}{PLAIN}", design.name);
+    if design.base != design.name {
+        let _ = write!(text, " (a change of {})", design.base);
+    }
+    let counts = [
+        (Verdict::Holds, "hold"),
+        (Verdict::Violated, "violated"),
+        (Verdict::Vacuous, "vacuous"),
+        (Verdict::Unknown, "unknown"),
+    ];
+    let mut separator = ": ";
+    for (verdict, word) in counts {
+        let count = judged.iter().filter(|judged| judged.verdict == verdict).count();
+        if count > 0 {
+            let _ = write!(text, "{separator}{count} {word}");
+            separator = ", ";
+        }
+    }
+    let _ = write!(text, "{separator}{} states, {seconds:.1}s", thousands(*states));
+    if let Some(stopped) = checked.stopped {
+        let _ = write!(text, ", {OPEN}stopped by {}{PLAIN}", reason(stopped));
+    }
+    text.push('\n');
     text
 }
 
@@ -214,7 +258,8 @@ fn notes(judged: &Judged) -> Vec<String> {
         Some(fairness) if cost => notes.push(format!("in a run of {fairness} fairness")),
         Some(_) | None => {}
     }
-    if let Some(path) = judged.counterexample.as_ref().filter(|_| judged.claim.is_verdict() || cost) {
+    if let Some(path) = judged.counterexample.as_ref().filter(|_| judged.claim.is_verdict() || cost)
+    {
         notes.push(match path.cycle_from {
             None => format!("in {}", steps(path.stem())),
             Some(_) => format!("after {}, a cycle of {}", steps(path.stem()), path.cycle()),

@@ -1,8 +1,8 @@
 //! Results as JSON, in the order and under the names that scripts rely on.
 
 use super::word;
-use crate::value::{Expected, Value};
 use crate::check::{Checked, Counterexample, Judged, Swept};
+use crate::value::{Expected, Value};
 use mm_model::scenario::Scenario;
 use serde::Serialize;
 use serde_json::Value as Json;

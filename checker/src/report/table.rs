@@ -14,7 +14,11 @@ fn columns(swept: &Swept) -> Vec<Claim> {
         judged.expected.is_some() || swept.thresholds.iter().any(|it| it.claim == judged.claim)
     };
     let found = claims(&asked);
-    if found.is_empty() { claims(&|judged| matches!(judged.claim, Claim::Ladder(_))) } else { found }
+    if found.is_empty() {
+        claims(&|judged| matches!(judged.claim, Claim::Ladder(_)))
+    } else {
+        found
+    }
 }
 
 /// The table, without colour.

@@ -137,7 +137,8 @@ fn answer(source: &mut Source<'_>, entry: &Entry<'_>, claim: Claim) -> Option<Ex
         (_, _) => value.within(0, u64::MAX).map(|most| Value::Number(Bound::Most(most))),
     };
     if answer.is_none() {
-        let fraction = if matches!(claim, Claim::Ratio(..)) { ", a fraction `\"p/q\"`" } else { "" };
+        let fraction =
+            if matches!(claim, Claim::Ratio(..)) { ", a fraction `\"p/q\"`" } else { "" };
         value.wrong(source, key, &format!("a number{fraction} or `\"{UNBOUNDED}\"`"));
     }
     answer.map(Expected::Value)

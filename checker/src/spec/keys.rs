@@ -128,7 +128,10 @@ pub const ACTOR: Section = Section {
         key("does", "Its program, a list of operations. Required."),
         key("repeat", "Whether it starts over at the end; `false` by default."),
         key("flags", "The situation it charges in, a list of flags."),
-        key("count", "How many there are of it, named `A1`, `A2` and so on; one named `A` by default."),
+        key(
+            "count",
+            "How many there are of it, named `A1`, `A2` and so on; one named `A` by default.",
+        ),
     ],
 };
 
@@ -182,5 +185,16 @@ pub const EXPECT: Section = Section {
 };
 
 /// Every section, in the order of the reference.
-pub const SECTIONS: &[&Section] =
-    &[&TOP, &GRANULARITY, &WORLD, &MEMCG, &CPU, &ACTOR, &WORKER, &DESIGN, &SWEEP, &EXPECT, &DESIGN_FILE];
+pub const SECTIONS: &[&Section] = &[
+    &TOP,
+    &GRANULARITY,
+    &WORLD,
+    &MEMCG,
+    &CPU,
+    &ACTOR,
+    &WORKER,
+    &DESIGN,
+    &SWEEP,
+    &EXPECT,
+    &DESIGN_FILE,
+];

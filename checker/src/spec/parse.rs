@@ -74,13 +74,13 @@ fn read(
         points: vec![Point {
             values,
             scenario: Scenario {
-            kernel: kernel?,
-            design,
-            memcgs,
-            cpus,
-            actors,
-            policy: policy?,
-            granularity: granularity?,
+                kernel: kernel?,
+                design,
+                memcgs,
+                cpus,
+                actors,
+                policy: policy?,
+                granularity: granularity?,
             },
         }],
     })

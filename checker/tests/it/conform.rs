@@ -40,7 +40,7 @@ fn assert_caught(file: &str, id: &str, place: &str, corrupt: impl FnOnce(&mut Va
     let lines: Vec<String> = rows.iter().map(Value::to_string).collect();
     let (status, report, err) = conform_text(&lines.join("\n"));
     assert_eq!(err, "");
-    assert_eq!(status.status(), 1);
+    assert_eq!(status, 1);
     let failures = report["files"][0]["failures"].as_array().expect("a list of failures");
     let found: Vec<_> = failures.iter().map(|at| (&at["id"], &at["where"])).collect();
     assert_eq!(found, [(&json!(id), &json!(place))]);

@@ -40,8 +40,7 @@ fn the_fast_engine_finds_the_graph_and_the_traces_of_the_oracle() {
     for (name, scenario) in all() {
         for fuse in [Fuse::No, Fuse::OwnLocal] {
             let (exact, oracle) = explored(&scenario, fuse);
-            let (found, graph) =
-                native::explore(&scenario, fuse, &Budget::default(), &mut Quiet);
+            let (found, graph) = native::explore(&scenario, fuse, &Budget::default(), &mut Quiet);
             let graph = graph.expect("a search without a budget is complete");
             let said = |explored: &Explored| {
                 let Explored { states, transitions, depth, stopped, applied, violated, .. } =
@@ -130,7 +129,11 @@ fn drain_workers_have_work_where_there_are_stocks() {
         let (_, graph) = explored(&scenario, Fuse::No);
         let works = |actor: ActorId| scenario.actors[actor.index()].kind == ActorKind::DrainWorker;
         let mut edges = (0..graph.shape().len()).flat_map(|node| graph.shape().edges(node));
-        assert_eq!(edges.any(|edge| works(graph.shape().actor(edge))), name.contains("drains"), "{name}");
+        assert_eq!(
+            edges.any(|edge| works(graph.shape().actor(edge))),
+            name.contains("drains"),
+            "{name}"
+        );
     }
 }
 
