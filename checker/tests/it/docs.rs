@@ -190,3 +190,22 @@ fn counters_in_the_kernels_steps_change_two_verdicts_and_no_other() {
     assert_eq!(changed, BTreeSet::from(expected));
     assert_eq!(one.len(), kernel.len());
 }
+
+#[test]
+fn every_dependency_says_why_it_is_there() {
+    let reasons = std::fs::read_to_string(root().join("deny.toml")).expect("deny.toml is there");
+    for manifest in ["model/Cargo.toml", "checker/Cargo.toml"] {
+        let text = std::fs::read_to_string(root().join(manifest)).expect("the manifest is there");
+        let manifest: toml::Table = text.parse().expect("the manifest is TOML");
+        for section in ["dependencies", "dev-dependencies"] {
+            let names = manifest.get(section).and_then(toml::Value::as_table).into_iter().flatten();
+            for (name, _) in names.filter(|(name, _)| *name != "mm-model") {
+                let line = |line: &str| {
+                    let mut words = line.split([' ', ',', '#']).filter(|word| !word.is_empty());
+                    line.starts_with("#   ") && words.any(|word| word == name)
+                };
+                assert!(reasons.lines().any(line), "deny.toml has no reason for `{name}`");
+            }
+        }
+    }
+}
