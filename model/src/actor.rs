@@ -9,12 +9,16 @@ use crate::state::Current;
 use crate::step::{Ctx, Locality};
 use crate::units::Pages;
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 pub mod drain_worker;
 pub mod task;
 
 use drain_worker::DrainWorker;
 use task::Task;
+
+/// Operations that lie in each other, outermost first: no kind lies in its own.
+pub type OpenOperations = SmallVec<[(Operation, Gfp); 4]>;
 
 /// An actor: what lasts, and where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -76,11 +80,11 @@ impl Actor {
         }
     }
 
-    /// The operation it has open, with the flags of a charge.
-    pub fn open(&self) -> Option<(Operation, Gfp)> {
+    /// The operations it has open, outermost first, with the flags of a charge.
+    pub fn open(&self) -> OpenOperations {
         match self.at {
-            At::Task(task) => task.open(),
-            At::DrainWorker(_) => None,
+            At::Task(task) => task.open().into_iter().collect(),
+            At::DrainWorker(_) => OpenOperations::new(),
         }
     }
 

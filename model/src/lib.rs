@@ -17,6 +17,7 @@ pub mod gfp;
 pub mod ids;
 pub mod kernel;
 pub mod machine;
+pub mod measure;
 pub mod mm;
 pub mod property;
 pub mod scenario;

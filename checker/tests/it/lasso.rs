@@ -101,7 +101,7 @@ impl Watched {
 /// Whether A's charge is open.
 fn open(node: &Node) -> bool {
     let open = node.state().actors[A.index()].open();
-    open.is_some_and(|(operation, _)| operation == Operation::Charge)
+    open.iter().any(|(operation, _)| *operation == Operation::Charge)
 }
 
 impl Witness {
