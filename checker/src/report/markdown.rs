@@ -1,59 +1,77 @@
 //! Results as a table in Markdown: only what depends on nothing but the specs and the model.
 
-use super::human::name;
 use crate::check::{Checked, Counterexample, Judged, Swept};
+use crate::verdict::Verdict;
 use std::fmt::Write as _;
 
-/// A row for every verdict that is expected, and two for the numbers of each search.
+/// A row for each search: what is violated by name, with the length of its counterexample, values,
+/// and the rest in numbers.
 pub fn results(swept: &[Swept]) -> String {
     let mut text = String::from(
-        "| spec | design | property | verdict | counterexample |\n|---|---|---|---|---|\n",
+        "| spec | design | violated | values | holds | vacuous | states | transitions |\n\
+         |---|---|---|---|---:|---:|---:|---:|\n",
     );
     for swept in swept {
         for checked in &swept.points {
-            text.push_str(&rows(checked, &checked.judged));
-            let least = if checked.stopped.is_some() { "at least " } else { "" };
-            row(&mut text, checked, "states", &format!("{least}{}", checked.states), "");
-            row(&mut text, checked, "transitions", &format!("{least}{}", checked.transitions), "");
+            text.push_str(&row(checked));
         }
-        if let Some(last) = swept.points.last() {
-            text.push_str(&rows(last, &swept.thresholds));
+        if let Some(last) = swept.points.last().filter(|_| !swept.thresholds.is_empty()) {
+            let thresholds = list(last, &swept.thresholds, |_| true);
+            let (spec, design) = (&last.spec, &last.design.name);
+            let _ = writeln!(text, "| {spec} | {design} | | {thresholds} | | | | |");
         }
     }
     text
 }
 
-fn rows(checked: &Checked, judged: &[Judged]) -> String {
-    let mut text = String::new();
-    for judged in judged.iter().filter(|judged| judged.expected.is_some()) {
-        let path = judged.counterexample.as_ref().map(path).unwrap_or_default();
-        let mut name = name(&checked.scenario, judged);
-        for (parameter, value) in checked.point.values.iter().filter(|_| !judged.threshold) {
-            let _ = write!(name, ", {parameter} = {value}");
-        }
-        row(&mut text, checked, &name, &verdict(judged), &path);
+fn row(checked: &Checked) -> String {
+    let Checked { spec, design, stopped, states, transitions, judged, .. } = checked;
+    let least = if stopped.is_some() { "at least " } else { "" };
+    let mut design = design.name.clone();
+    for (parameter, value) in &checked.point.values {
+        let _ = write!(design, ", {parameter} = {value}");
+    }
+    // What is violated, open, or not as expected has to be read by name.
+    let broken = |it: &Judged| {
+        it.value.is_none()
+            && (matches!(it.verdict, Verdict::Violated | Verdict::Unknown)
+                || it.ok() == Some(false))
+    };
+    let count =
+        |verdict| judged.iter().filter(|it| it.value.is_none() && it.verdict == verdict).count();
+    format!(
+        "| {spec} | {design} | {} | {} | {} | {} | {least}{states} | {least}{transitions} |\n",
+        list(checked, judged, broken),
+        list(checked, judged, |it| it.value.is_some()),
+        count(Verdict::Holds),
+        count(Verdict::Vacuous),
+    )
+}
+
+fn list(checked: &Checked, judged: &[Judged], wanted: impl Fn(&Judged) -> bool) -> String {
+    let named: Vec<String> =
+        judged.iter().filter(|it| wanted(it)).map(|it| named(checked, it)).collect();
+    named.join("; ")
+}
+
+fn named(checked: &Checked, judged: &Judged) -> String {
+    let mut text = judged.name(&checked.scenario);
+    if judged.value.is_some() || judged.verdict != Verdict::Violated {
+        let _ = write!(text, ": {}", judged.word());
+    }
+    if let Some(path) = judged.counterexample.as_ref().filter(|_| judged.value.is_none()) {
+        let _ = write!(text, " ({})", length(path));
+    }
+    if let Some(expected) = judged.expected.filter(|_| judged.ok() == Some(false)) {
+        let _ = write!(text, ", **expected {expected}**");
     }
     text
 }
 
-fn row(text: &mut String, checked: &Checked, property: &str, verdict: &str, path: &str) {
-    let (spec, design) = (&checked.spec, &checked.design.name);
-    let _ = writeln!(text, "| {spec} | {design} | {property} | {verdict} | {path} |");
-}
-
-fn verdict(judged: &Judged) -> String {
-    let found = judged.word();
-    match judged.expected {
-        Some(expected) if judged.ok() == Some(false) => {
-            format!("**{found}**, expected {expected}")
-        }
-        Some(_) | None => found,
-    }
-}
-
-fn path(path: &Counterexample) -> String {
+fn length(path: &Counterexample) -> String {
+    let steps = |count| if count == 1 { "1 step".to_owned() } else { format!("{count} steps") };
     match path.cycle_from {
-        None => format!("{} steps", path.stem()),
-        Some(_) => format!("{} steps, then {} for ever", path.stem(), path.cycle()),
+        None => steps(path.stem()),
+        Some(_) => format!("{}, then {} for ever", steps(path.stem()), path.cycle()),
     }
 }
