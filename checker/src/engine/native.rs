@@ -36,7 +36,7 @@ pub trait System {
 #[derive(Debug, Default)]
 pub struct Nodes {
     bytes: Vec<u8>,
-    ends: Vec<u64>,
+    ends: Vec<usize>,
 }
 
 impl Nodes {
@@ -44,7 +44,7 @@ impl Nodes {
     pub fn get(&self, at: u32) -> &[u8] {
         let at = at as usize;
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.bytes[start as usize..self.ends[at] as usize]
+        &self.bytes[start..self.ends[at]]
     }
 
     /// How many there are.
@@ -65,7 +65,7 @@ impl Nodes {
     /// Adds a state.
     pub(crate) fn push(&mut self, packed: &[u8]) {
         self.bytes.extend_from_slice(packed);
-        self.ends.push(self.bytes.len() as u64);
+        self.ends.push(self.bytes.len());
     }
 }
 

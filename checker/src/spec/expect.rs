@@ -5,7 +5,7 @@ use super::tree::{Entry, Kind, Table, names, shorten};
 use super::{NamedDesign, keys};
 use crate::claim::{self, Claim, Rung};
 use crate::cost::{Bound, Rational};
-use crate::value::{Expected, Value};
+use crate::value::{Expected, Threshold, Value};
 use crate::verdict::Verdict;
 use mm_model::design::PRESETS;
 use mm_model::ids::ActorId;
@@ -18,9 +18,8 @@ use strum::VariantArray;
 pub struct Expectations {
     /// Verdicts and values.
     pub answers: BTreeMap<Claim, Expected>,
-    /// From which value of the sweep's first parameter on something holds; nothing if it never
-    /// does.
-    pub thresholds: BTreeMap<Claim, Option<u64>>,
+    /// From which value of the sweep's first parameter on something holds.
+    pub thresholds: BTreeMap<Claim, Threshold>,
     /// Distinct states of the exhaustive search with local steps fused.
     pub states: Option<u64>,
     /// Its transitions.
@@ -150,7 +149,7 @@ fn from(
     root: &Table<'_>,
     entry: &Entry<'_>,
     claim: Claim,
-) -> Option<Option<u64>> {
+) -> Option<Threshold> {
     if root.get("sweep").is_none() {
         let hint = "a threshold is a value of the first parameter of `[sweep]`";
         source.problem_with_hint(entry.key_at, "a threshold needs a sweep", hint);
@@ -162,13 +161,13 @@ fn from(
         return None;
     }
     if matches!(&entry.value.kind, Kind::Text(text) if text == "never") {
-        return Some(None);
+        return Some(Threshold::Never);
     }
     let number = entry.value.within(0, u64::MAX);
     if number.is_none() {
         entry.value.wrong(source, &entry.key, "a number or `\"never\"`");
     }
-    number.map(Some)
+    number.map(Threshold::At)
 }
 
 fn count(source: &mut Source<'_>, entry: &Entry<'_>) -> Option<u64> {

@@ -80,13 +80,12 @@ fn put(source: &mut Source<'_>, value: &mut Value<'_>, point: &Values) {
     match &mut value.kind {
         Kind::Text(text) => {
             let Some(name) = text.strip_prefix('$') else { return };
-            match point.iter().find(|(parameter, _)| parameter == name) {
-                Some((_, number)) => value.kind = Kind::Number(i128::from(*number)),
-                None => {
-                    let message = format!("no parameter of the sweep is named `{}`", shorten(name));
-                    let names = point.iter().map(|(name, _)| name.as_str());
-                    source.unknown(value.at, message, name, "parameters", names);
-                }
+            if let Some((_, number)) = point.iter().find(|(parameter, _)| parameter == name) {
+                value.kind = Kind::Number(i128::from(*number));
+            } else {
+                let message = format!("no parameter of the sweep is named `{}`", shorten(name));
+                let names = point.iter().map(|(name, _)| name.as_str());
+                source.unknown(value.at, message, name, "parameters", names);
             }
         }
         Kind::List(list) => list.iter_mut().for_each(|item| put(source, item, point)),
