@@ -14,7 +14,7 @@ pub struct Field {
     key: &'static str,
     /// What it decides.
     pub summary: &'static str,
-    /// The values it can take.
+    /// The values it can take; none are listed for a number.
     pub values: &'static [&'static str],
 }
 
@@ -28,7 +28,9 @@ impl Field {
 macro_rules! design {
     ($($(#[doc = $doc:literal])+ $field:ident: $type:ident {
         $($(#[doc = $vdoc:literal])+ $variant:ident,)+
-    })+) => {
+    })+ numbers {
+        $($(#[doc = $ndoc:literal])+ $number:ident: number = $ntype:ty,)*
+    }) => {
         $(
             $(#[doc = $doc])+
             #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -45,6 +47,7 @@ macro_rules! design {
         #[serde(rename_all = "kebab-case", deny_unknown_fields)]
         pub struct Design {
             $($(#[doc = $doc])+ pub $field: $type,)+
+            $($(#[doc = $ndoc])+ pub $number: $ntype,)*
         }
 
         /// Some decisions, to be laid over a design.
@@ -56,11 +59,16 @@ macro_rules! design {
                 #[serde(skip_serializing_if = "Option::is_none")]
                 pub $field: Option<$type>,
             )+
+            $(
+                $(#[doc = $ndoc])+
+                #[serde(skip_serializing_if = "Option::is_none")]
+                pub $number: Option<$ntype>,
+            )*
         }
 
         impl Changes {
             /// No change, to be filled in with struct update syntax.
-            pub const NONE: Self = Self { $($field: None,)+ };
+            pub const NONE: Self = Self { $($field: None,)+ $($number: None,)* };
         }
 
         impl Design {
@@ -71,12 +79,18 @@ macro_rules! design {
                     summary: concat!($($doc),+),
                     values: $type::VARIANTS,
                 },)+
+                $(Field {
+                    key: stringify!($number),
+                    summary: concat!($($ndoc),+),
+                    values: &[],
+                },)*
             ];
 
             /// This design with `changes` laid over it.
             #[must_use]
             pub fn with(mut self, changes: &Changes) -> Self {
                 $(if let Some(value) = changes.$field { self.$field = value; })+
+                $(if let Some(value) = changes.$number { self.$number = value; })*
                 self
             }
         }
@@ -202,6 +216,76 @@ design! {
         AllLevels,
         /// Only the one that refused (no kernel does).
         RefusingLevel,
+    }
+    /// Which LRU a memcg's pages are on.
+    lru: Lru {
+        /// Active and inactive lists.
+        Classic,
+        /// Generations (MGLRU).
+        Mglru,
+    }
+    /// How a memcg pass walks the memcgs below its target.
+    memcg_walk: MemcgWalk {
+        /// From the target on, all of them, whatever is already freed.
+        Full,
+        /// From where the last walker stopped, until the goal is reached; all of them only if
+        /// nothing was freed.
+        Shared,
+    }
+    /// How many pages an MGLRU visit looks at.
+    mglru_budget: MglruBudget {
+        /// All pages of the lruvec >> priority, computed again after each eviction.
+        Total,
+        /// The evictable pages >> priority, computed again after each eviction.
+        Evictable,
+        /// The evictable pages >> priority, computed once.
+        Once,
+    }
+    /// Whether an MGLRU visit stops between evictions when the goal of the pass is reached.
+    mglru_goal: MglruGoal {
+        /// Only if the target is the root.
+        Root,
+        /// Always.
+        Always,
+    }
+    /// What a signal does to an MGLRU visit.
+    mglru_signal: MglruSignal {
+        /// A fatal one ends it and counts as MIN_LRU_BATCH pages freed.
+        FatalCounts,
+        /// Nothing.
+        Ignored,
+        /// Any signal ends it if the reclaim is proactive.
+        EndsProactive,
+    }
+    /// How much of the rest of a request a write to memory.reclaim asks of one pass.
+    reclaim_batch: ReclaimBatch {
+        /// All of it.
+        Whole,
+        /// At most SWAP_CLUSTER_MAX.
+        Clipped,
+        /// The rest divided by reclaim-batch-divisor.
+        Fraction,
+    }
+    /// What a write to memory.reclaim returns when it sees a signal.
+    reclaim_signal: ReclaimSignal {
+        /// -EINTR.
+        Interrupts,
+        /// The restart code: the write may begin anew, for the whole request.
+        Restarts,
+    }
+    /// Whether memory.reclaim and the writers of limits stop when the cgroup is being removed.
+    dying_cgroup: DyingCgroup {
+        /// They do not look.
+        GoesOn,
+        /// They stop; memory.reclaim with -EAGAIN.
+        Stops,
+    }
+
+    numbers {
+        /// The divisor of the fraction rule of memory.reclaim.
+        reclaim_batch_divisor: number = u32,
+        /// The least a memcg pass asks for, in units of SWAP_CLUSTER_MAX; 0 is no floor.
+        reclaim_floor: number = u32,
     }
 }
 
