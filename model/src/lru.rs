@@ -175,7 +175,8 @@ impl List {
             let at = usize::try_from(at).expect("a position in the list");
             let run = &mut self.0[at];
             let enough = pages.0.div_ceil(1 << run.order);
-            let some = Run { nr_folios: run.nr_folios.min(enough).min(folios).min(at_once), ..*run };
+            let some =
+                Run { nr_folios: run.nr_folios.min(enough).min(folios).min(at_once), ..*run };
             run.nr_folios -= some.nr_folios;
             if run.nr_folios == 0 {
                 self.0.remove(at);
@@ -282,8 +283,7 @@ mod tests {
     #[test]
     fn equal_folios_that_become_neighbours_are_one_run() {
         let locked = Run { flags: FolioFlags::LOCKED, order: 0, nr_folios: 1 };
-        let mut list =
-            list(&[Run::base_pages(Pages(3)), locked, Run::base_pages(Pages(2))]);
+        let mut list = list(&[Run::base_pages(Pages(3)), locked, Run::base_pages(Pages(2))]);
         assert_eq!(list.runs().len(), 3);
         list.mark(1, EvictionOrder::Lru, |flags| flags - FolioFlags::LOCKED);
         assert_eq!(list.runs(), [Run::base_pages(Pages(6))]);
@@ -291,10 +291,8 @@ mod tests {
 
     #[test]
     fn without_an_order_equal_lists_are_equal_however_they_came_about() {
-        let runs = [
-            Run { flags: FolioFlags::DIRTY, order: 0, nr_folios: 1 },
-            Run::base_pages(Pages(1)),
-        ];
+        let runs =
+            [Run { flags: FolioFlags::DIRTY, order: 0, nr_folios: 1 }, Run::base_pages(Pages(1))];
         let (mut one, mut other) = (List::default(), List::default());
         runs.iter().for_each(|run| one.push(*run, EvictionOrder::Any));
         runs.iter().rev().for_each(|run| other.push(*run, EvictionOrder::Any));

@@ -2,8 +2,9 @@
 
 use crate::design::Design;
 use crate::gfp::Gfp;
-use crate::ids::{ActorId, CpuId, MemcgId};
+use crate::ids::{ActorId, CpuId, MemcgId, NodeId};
 use crate::kernel::Kernel;
+use crate::lru::{EvictionOrder, FolioFlags, LruList, Run};
 use crate::units::Pages;
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +25,30 @@ pub struct Scenario {
     pub policy: Policy,
     /// What is one step and what is several.
     pub granularity: Granularity,
+    /// The memory of the machine, where it matters.
+    pub ram: Option<Ram>,
+}
+
+/// The memory of the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ram {
+    /// `totalram_pages()`.
+    pub total: Pages,
+    /// `totalreserve_pages`.
+    pub reserve: Pages,
+    /// Free pages at the start.
+    pub free: Pages,
+}
+
+/// What reclaim knows of a memcg at the start beside its pages.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reclaim {
+    /// `memory.min`: passes from above leave it alone while its usage is no more.
+    pub min: Pages,
+    /// `memory.low`: as `min`, unless nothing else can be freed.
+    pub low: Pages,
+    /// Its lists on each node, from the end that is scanned first, where passes walk them.
+    pub nodes: Vec<Vec<(LruList, Run)>>,
 }
 
 /// A memory cgroup at the start.
@@ -43,6 +68,8 @@ pub struct MemcgConfig {
     pub lru: Pages,
     /// Its own pages that only an OOM kill frees.
     pub anon: Pages,
+    /// What else reclaim knows of it.
+    pub reclaim: Reclaim,
 }
 
 /// A CPU.
@@ -125,6 +152,46 @@ pub enum Op {
         /// How many.
         nr_pages: Pages,
     },
+    /// Writes a number of pages to a memcg's memory.reclaim.
+    WriteReclaim {
+        /// Whose.
+        memcg: MemcgId,
+        /// How many.
+        nr_pages: Pages,
+    },
+    /// Writes a memcg's memory.high.
+    WriteHigh {
+        /// Whose.
+        memcg: MemcgId,
+        /// The limit.
+        high: Pages,
+    },
+    /// Writes a memcg's memory.max.
+    WriteMax {
+        /// Whose.
+        memcg: MemcgId,
+        /// The limit.
+        max: Pages,
+    },
+    /// Calls madvise(MADV_STOCKPILE).
+    Stockpile {
+        /// How many pages it wants free.
+        nr_pages: Pages,
+    },
+    /// Sends a signal to an actor.
+    Signal {
+        /// To whom.
+        actor: ActorId,
+    },
+    /// Changes the condition of folios on the lists of the task's memcg.
+    Mark {
+        /// Which flags.
+        flags: FolioFlags,
+        /// Whether they are set or cleared.
+        set: bool,
+        /// How many folios, of those that are not in that condition.
+        nr_folios: u64,
+    },
 }
 
 /// What the outside world may answer.
@@ -138,6 +205,14 @@ pub struct Policy {
     pub oom: Vec<OomOutcome>,
     /// Whether a task may be moving between cgroup v1 groups.
     pub charge_moving: bool,
+    /// In which order passes that walk take folios.
+    pub order: EvictionOrder,
+    /// Whether anonymous folios can be swapped out.
+    pub swap: bool,
+    /// Whether a cgroup may be found dying.
+    pub cgroup_may_die: bool,
+    /// Whether a system call that a signal interrupted may begin anew.
+    pub syscalls_restart: bool,
 }
 
 /// The most one reclaim pass frees.
@@ -169,6 +244,25 @@ pub struct Granularity {
     pub counter: Steps,
     /// `drain_all_stock()`, and so whether its mutex can be seen taken.
     pub drain: Steps,
+    /// Who says what a reclaim pass frees.
+    pub pass: Pass,
+    /// A pass that walks: as one step, or a step for each visit.
+    pub walk: Steps,
+    /// The shared iterator of a walk that is several steps.
+    pub iterator: Steps,
+    /// A visit of a walk that is several steps.
+    pub visit: Steps,
+}
+
+/// Who says what a reclaim pass frees.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pass {
+    /// The world answers, for each memcg.
+    #[default]
+    Answered,
+    /// The kernel's walk over memcgs, nodes and lists.
+    Walked,
 }
 
 /// How finely a function is looked at.
@@ -180,6 +274,14 @@ pub enum Steps {
     One,
     /// As the kernel does it: one step for each access that another CPU can see.
     Kernel,
+}
+
+impl MemcgConfig {
+    /// Its own pages, reclaimable or not.
+    pub fn pages(&self) -> Pages {
+        let listed = self.reclaim.nodes.iter().flatten().map(|(_, run)| run.pages());
+        self.lru + self.anon + listed.sum()
+    }
 }
 
 impl ActorConfig {
@@ -226,7 +328,41 @@ impl Scenario {
 
     /// Whether `memory.high` can matter to a charge of `memcg`.
     pub fn high_in_use(&self, memcg: MemcgId) -> bool {
-        self.lineage(memcg).any(|level| self.memcgs[level.index()].high < Pages::UNLIMITED)
+        self.high_is_written()
+            || self.lineage(memcg).any(|level| self.memcgs[level.index()].high < Pages::UNLIMITED)
+    }
+
+    /// Whether some task's program has such an entry.
+    fn has_op(&self, wanted: impl Fn(&Op) -> bool) -> bool {
+        self.actors.iter().any(|actor| match &actor.kind {
+            ActorKind::Task { program, .. } => program.iter().any(&wanted),
+            ActorKind::DrainWorker => false,
+        })
+    }
+
+    /// Whether somebody writes memory.max, so that it has to be read where the kernel reads it.
+    pub fn max_is_written(&self) -> bool {
+        self.has_op(|op| matches!(op, Op::WriteMax { .. }))
+    }
+
+    /// Whether somebody writes memory.high.
+    pub fn high_is_written(&self) -> bool {
+        self.has_op(|op| matches!(op, Op::WriteHigh { .. }))
+    }
+
+    /// Whether somebody sends signals.
+    pub fn signals_are_sent(&self) -> bool {
+        self.has_op(|op| matches!(op, Op::Signal { .. }))
+    }
+
+    /// How many nodes there are.
+    pub fn nr_nodes(&self) -> usize {
+        self.memcgs.iter().map(|memcg| memcg.reclaim.nodes.len()).max().unwrap_or(0).max(1)
+    }
+
+    /// Every node, the nearest first.
+    pub fn node_ids(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..self.nr_nodes()).map(NodeId::from)
     }
 
     /// The name of a memcg.

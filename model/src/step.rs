@@ -156,6 +156,19 @@ impl Ctx<'_> {
         answer
     }
 
+    /// `signal_pending()`: whether the task has a signal to handle. Announced only if it has.
+    pub fn signal_pending(&mut self) -> bool {
+        let call = Call::SignalPending;
+        let pending = match self.env.stub(self.world, call) {
+            Some(value) => value != 0,
+            None => self.world.signals.contains(self.me),
+        };
+        if pending {
+            self.returned(call, 1);
+        }
+        pending
+    }
+
     /// Announces what happened.
     pub fn note(&mut self, event: Event) {
         self.env.note(event);

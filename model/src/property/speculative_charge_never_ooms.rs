@@ -21,6 +21,11 @@ fn speculative_call(step: &Transition<'_>, call: impl Fn(&Call) -> bool) -> bool
     speculative
         && step.events.iter().any(|event| match event {
             Event::Returned(made, _) => call(made),
-            Event::Begin(..) | Event::End(..) => false,
+            Event::Begin(..)
+            | Event::End(..)
+            | Event::Requested(_)
+            | Event::Reclaimed(..)
+            | Event::Restarted(_)
+            | Event::Signalled(_) => false,
         })
 }
