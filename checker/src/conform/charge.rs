@@ -183,6 +183,10 @@ impl Env for Stubs {
             | Call::MemCgroupHandleOverHigh { .. } => Some(0),
             Call::MemcgMemoryEventMax { .. }
             | Call::DrainLocalStock { .. }
+            | Call::TryToFreePages
+            | Call::SignalPending
+            | Call::LruAddDrainAll
+            | Call::MemcgMemoryEventOom { .. }
             | Call::SetNotifyResume
             | Call::QueueHighWork { .. }
             | Call::MemcgMemoryEventHigh { .. }

@@ -145,6 +145,10 @@ impl Env for Stubs {
             | Call::DrainAllStock { .. }
             | Call::DrainLocalStock { .. }
             | Call::MemCgroupOom { .. }
+            | Call::TryToFreePages
+            | Call::SignalPending
+            | Call::LruAddDrainAll
+            | Call::MemcgMemoryEventOom { .. }
             | Call::SetNotifyResume
             | Call::QueueHighWork { .. }
             | Call::MemCgroupHandleOverHigh { .. }
@@ -170,6 +174,10 @@ impl Env for Stubs {
             | Call::MemCgroupMargin { .. }
             | Call::DrainAllStock { .. }
             | Call::DrainLocalStock { .. }
+            | Call::TryToFreePages
+            | Call::SignalPending
+            | Call::LruAddDrainAll
+            | Call::MemcgMemoryEventOom { .. }
             | Call::SetNotifyResume
             | Call::QueueHighWork { .. }
             | Call::MemcgMemoryEventHigh { .. }

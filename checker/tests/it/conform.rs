@@ -62,6 +62,19 @@ fn every_vector_of_the_charge_path_passes() {
 }
 
 #[test]
+fn every_vector_of_reclaim_passes() {
+    let names = ["reclaim.jsonl", "high.jsonl", "stockpile.jsonl", "pass.jsonl"];
+    let (status, report, err) = conform(&names.map(vectors));
+    assert_eq!(err, "");
+    let counts = |file: &Value| (file["cases"].clone(), file["passed"].clone());
+    let counts: Vec<_> =
+        report["files"].as_array().expect("a list of files").iter().map(counts).collect();
+    let all = |cases: usize| (json!(cases), json!(cases));
+    assert_eq!(counts, [all(297), all(120), all(120), all(267)], "{report:#}");
+    assert_eq!(status, 0);
+}
+
+#[test]
 fn another_result_of_a_charge_is_noticed() {
     assert_caught("charge.jsonl", "cp0000", "result", |row| row["result"] = json!(0));
 }
