@@ -48,8 +48,8 @@ impl Run {
     }
 
     /// The pages of all of them.
-    pub fn pages(self) -> Pages {
-        Pages(self.nr_folios.checked_shl(u32::from(self.order)).expect("an order is small"))
+    pub const fn pages(self) -> Pages {
+        Pages(self.nr_folios << self.order)
     }
 
     /// The same folios in another condition.
@@ -158,6 +158,9 @@ impl List {
 
     /// Takes folios from the end that is scanned first, or where `choose` says among that many
     /// runs, until the amount is reached or the list is empty.
+    ///
+    /// # Panics
+    /// If `choose` chooses a run that is not there.
     pub fn take(
         &mut self,
         amount: Amount,
@@ -267,7 +270,9 @@ mod tests {
 
     fn list(runs: &[Run]) -> List {
         let mut list = List::default();
-        runs.iter().for_each(|run| list.push(*run, EvictionOrder::Lru));
+        for run in runs {
+            list.push(*run, EvictionOrder::Lru);
+        }
         list
     }
 
@@ -294,8 +299,12 @@ mod tests {
         let runs =
             [Run { flags: FolioFlags::DIRTY, order: 0, nr_folios: 1 }, Run::base_pages(Pages(1))];
         let (mut one, mut other) = (List::default(), List::default());
-        runs.iter().for_each(|run| one.push(*run, EvictionOrder::Any));
-        runs.iter().rev().for_each(|run| other.push(*run, EvictionOrder::Any));
+        for run in &runs {
+            one.push(*run, EvictionOrder::Any);
+        }
+        for run in runs.iter().rev() {
+            other.push(*run, EvictionOrder::Any);
+        }
         assert_eq!(one, other);
     }
 }

@@ -38,7 +38,7 @@ impl Scenario {
                 .filter(|below| self.in_subtree(*below, id))
                 .map(|below| self.memcgs[below.index()].pages())
                 .sum();
-            let walked = self.granularity.pass == Pass::Walked;
+            let walked = self.granularity.reclaim.pass == Pass::Walked;
             Memcg {
                 memory: PageCounter { usage, max: config.max },
                 memsw: config.memsw_max.map(|max| PageCounter { usage, max }),
@@ -65,7 +65,7 @@ impl Scenario {
     fn lruvecs(&self, config: &MemcgConfig) -> SmallVec<[Lruvec; 1]> {
         let mut lruvecs: SmallVec<[Lruvec; 1]> =
             smallvec::smallvec![Lruvec::default(); self.nr_nodes()];
-        let order = self.policy.order;
+        let order = self.policy.reclaim.order;
         for (lruvec, runs) in lruvecs.iter_mut().zip(&config.reclaim.nodes) {
             for (list, run) in runs {
                 lruvec.list_mut(*list).push(*run, order);
@@ -77,8 +77,8 @@ impl Scenario {
 
     /// How many shared iterators there are: one for each target, the root among them, and node.
     fn nr_iters(&self) -> usize {
-        let shared =
-            self.granularity.pass == Pass::Walked && self.design.memcg_walk == MemcgWalk::Shared;
+        let shared = self.granularity.reclaim.pass == Pass::Walked
+            && self.design.memcg_walk == MemcgWalk::Shared;
         if shared { (self.memcgs.len() + 1) * self.nr_nodes() } else { 0 }
     }
 

@@ -205,6 +205,13 @@ pub struct Policy {
     pub oom: Vec<OomOutcome>,
     /// Whether a task may be moving between cgroup v1 groups.
     pub charge_moving: bool,
+    /// What it may answer to a reclaimer.
+    pub reclaim: ReclaimPolicy,
+}
+
+/// What the outside world may answer to a reclaimer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReclaimPolicy {
     /// In which order passes that walk take folios.
     pub order: EvictionOrder,
     /// Whether anonymous folios can be swapped out.
@@ -244,7 +251,14 @@ pub struct Granularity {
     pub counter: Steps,
     /// `drain_all_stock()`, and so whether its mutex can be seen taken.
     pub drain: Steps,
-    /// Who says what a reclaim pass frees.
+    /// Reclaim passes.
+    pub reclaim: ReclaimSteps,
+}
+
+/// How finely reclaim passes are looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReclaimSteps {
+    /// Who says what a pass frees.
     pub pass: Pass,
     /// A pass that walks: as one step, or a step for each visit.
     pub walk: Steps,

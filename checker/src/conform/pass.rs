@@ -76,7 +76,8 @@ struct PassResult {
 #[derive(Debug, Deserialize)]
 struct Request {
     design: Rule,
-    request: PageCount,
+    #[serde(rename = "request")]
+    nr_to_reclaim: PageCount,
     asked: Vec<u64>,
     total: u64,
     over: u64,
@@ -175,14 +176,14 @@ impl Row {
         };
         let scenario = &mut bench.scenario;
         scenario.memcgs = (0..self.memcgs).map(memcg).collect();
-        scenario.granularity.pass = Pass::Walked;
-        scenario.policy.cgroup_may_die = false;
+        scenario.granularity.reclaim.pass = Pass::Walked;
+        scenario.policy.reclaim.cgroup_may_die = false;
         scenario.design.lru = self.lru;
         if self.full_walk.0 {
             scenario.design.memcg_walk = MemcgWalk::Full;
         }
         if let Some(request) = &self.request {
-            scenario.granularity.walk = Steps::One;
+            scenario.granularity.reclaim.walk = Steps::One;
             let changes = Changes { reclaim_batch: Some(request.design.batch()), ..Changes::NONE };
             scenario.design = scenario.design.clone().with(&changes);
         }
@@ -202,10 +203,9 @@ impl Row {
 /// The first difference.
 fn judge(row: &Row) -> Option<Outcome> {
     let mut bench = row.bench();
-    let passes = row.passes.iter().enumerate();
+    let mut passes = row.passes.iter().enumerate();
     passes
-        .filter_map(|(at, expected)| judge_pass(&mut bench, at, expected))
-        .next()
+        .find_map(|(at, expected)| judge_pass(&mut bench, at, expected))
         .or_else(|| row.request.as_ref().and_then(|request| judge_request(&mut bench, request)))
 }
 
@@ -238,7 +238,7 @@ fn judge_pass(bench: &mut Bench, at: usize, expected: &PassResult) -> Option<Out
 
 fn judge_request(bench: &mut Bench, expected: &Request) -> Option<Outcome> {
     let mut env = Passes::default();
-    let request = expected.request.0;
+    let request = expected.nr_to_reclaim.0;
     let frame = MemoryReclaim::enter(&bench.scenario, TARGET, request);
     let result = bench.run(frame, &mut env, |_| false);
     let over = env.returned.saturating_sub(request.0);

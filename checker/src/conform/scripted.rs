@@ -9,8 +9,8 @@ use mm_model::ids::{ActorId, CpuId, MemcgId};
 use mm_model::kernel::Kernel;
 use mm_model::lru::EvictionOrder;
 use mm_model::scenario::{
-    CpuConfig, Granularity, MemcgConfig, OomOutcome, Pass, PassFrees, Policy, Reclaim, Scenario,
-    Steps, TaskContext, TaskFlags,
+    CpuConfig, Granularity, MemcgConfig, OomOutcome, PassFrees, Policy, Reclaim, ReclaimPolicy,
+    ReclaimSteps, Scenario, Steps, TaskContext, TaskFlags,
 };
 use mm_model::state::Current;
 use mm_model::step::{Ctx, Frame, Next};
@@ -166,18 +166,17 @@ impl Bench {
                 pass_may_fail: true,
                 oom: vec![OomOutcome::None],
                 charge_moving: false,
-                order: EvictionOrder::Lru,
-                swap: true,
-                cgroup_may_die: true,
-                syscalls_restart: false,
+                reclaim: ReclaimPolicy {
+                    order: EvictionOrder::Lru,
+                    swap: true,
+                    cgroup_may_die: true,
+                    syscalls_restart: false,
+                },
             },
             granularity: Granularity {
                 counter: Steps::Kernel,
                 drain: Steps::Kernel,
-                pass: Pass::Answered,
-                walk: Steps::Kernel,
-                iterator: Steps::One,
-                visit: Steps::One,
+                reclaim: ReclaimSteps { walk: Steps::Kernel, ..ReclaimSteps::default() },
             },
             ram: None,
         };

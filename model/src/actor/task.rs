@@ -219,7 +219,7 @@ impl Entry {
                 if result != Err(Errno::ERESTARTSYS) {
                     return end(kernel, Operation::ReclaimWrite, result);
                 }
-                let may_restart = u64::from(kernel.scenario.policy.syscalls_restart);
+                let may_restart = u64::from(kernel.scenario.policy.reclaim.syscalls_restart);
                 if kernel.ask(Ask::RestartsSyscall, may_restart) == 0 {
                     return end(kernel, Operation::ReclaimWrite, Err(Errno::EINTR));
                 }
@@ -296,7 +296,7 @@ fn end(kernel: &mut Ctx<'_>, operation: Operation, result: Result<(), Errno>) ->
 /// Changes the condition of folios on the lists of the task's memcg: those that reclaim would take
 /// first, whatever their list.
 fn mark(kernel: &mut Ctx<'_>, mut nr_folios: u64, change: impl Fn(FolioFlags) -> FolioFlags) {
-    let order = kernel.scenario.policy.order;
+    let order = kernel.scenario.policy.reclaim.order;
     for lruvec in &mut kernel.world.memcg(kernel.task.memcg).lruvecs {
         for list in LruList::ALL {
             nr_folios -= lruvec.list_mut(list).mark(nr_folios, order, &change);

@@ -126,10 +126,10 @@ impl MemCgroupIter {
     }
 
     pub(crate) fn step(self, kernel: &mut Ctx<'_>) -> Next<Self, Option<MemcgId>> {
-        one_or_all(kernel.scenario.granularity.iterator, self, kernel, Self::one_step)
+        one_or_all(kernel.scenario.granularity.reclaim.iterator, self, kernel, Self::one_step)
     }
 
-    pub(crate) fn stack(&self, into: &mut Vec<(&'static str, &'static str)>) {
+    pub(crate) fn stack(self, into: &mut Vec<(&'static str, &'static str)>) {
         into.push((KERNEL.name, self.at.into()));
     }
 }

@@ -70,7 +70,7 @@ impl MemoryHighWrite {
         if memcg.high != self.high || usage <= self.high || kernel.signal_pending() {
             return Next::Return(());
         }
-        let may_die = u64::from(kernel.scenario.policy.cgroup_may_die);
+        let may_die = u64::from(kernel.scenario.policy.reclaim.cgroup_may_die);
         if kernel.scenario.design.dying_cgroup == DyingCgroup::Stops
             && kernel.ask(Ask::CgroupDying(self.memcg), may_die) == 1
         {

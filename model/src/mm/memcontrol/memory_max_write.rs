@@ -73,7 +73,7 @@ impl MemoryMaxWrite {
         if memory.max != self.max || usage <= self.max || kernel.signal_pending() {
             return Next::Return(());
         }
-        let may_die = u64::from(kernel.scenario.policy.cgroup_may_die);
+        let may_die = u64::from(kernel.scenario.policy.reclaim.cgroup_may_die);
         if kernel.scenario.design.dying_cgroup == DyingCgroup::Stops
             && kernel.ask(Ask::CgroupDying(self.memcg), may_die) == 1
         {

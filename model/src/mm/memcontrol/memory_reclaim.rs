@@ -95,7 +95,7 @@ impl MemoryReclaim {
                 ReclaimSignal::Restarts => Errno::ERESTARTSYS,
             }));
         }
-        let may_die = u64::from(kernel.scenario.policy.cgroup_may_die);
+        let may_die = u64::from(kernel.scenario.policy.reclaim.cgroup_may_die);
         if design.dying_cgroup == DyingCgroup::Stops
             && kernel.ask(Ask::CgroupDying(self.memcg), may_die) == 1
         {

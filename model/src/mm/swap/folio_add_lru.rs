@@ -22,7 +22,7 @@ pub const KERNEL: KernelFn = KernelFn {
 /// of them, or somebody drains it, no pass sees them.
 pub fn folio_add_lru(kernel: &mut Ctx<'_>, nr_pages: Pages) {
     let memcg = kernel.task.memcg;
-    match kernel.scenario.granularity.pass {
+    match kernel.scenario.granularity.reclaim.pass {
         Pass::Answered => kernel.world.memcg(memcg).lru += nr_pages,
         Pass::Walked => {
             let cpu = kernel.task.cpu;

@@ -22,7 +22,7 @@ pub fn lru_add_drain(kernel: &mut Ctx<'_>) {
 
 /// Puts what a CPU has collected on the lists.
 pub(crate) fn lru_add_drain_cpu(kernel: &mut Ctx<'_>, cpu: CpuId) {
-    let order = kernel.scenario.policy.order;
+    let order = kernel.scenario.policy.reclaim.order;
     for add in std::mem::take(&mut kernel.world.cpus[cpu.index()].lru_add) {
         kernel.world.lruvec(add.memcg, add.node).list_mut(add.list).push(add.run, order);
     }

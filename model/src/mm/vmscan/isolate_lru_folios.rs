@@ -28,7 +28,7 @@ pub(crate) fn isolate_lru_folios(
     from: LruList,
     amount: Amount,
 ) -> Pages {
-    let order = kernel.scenario.policy.order;
+    let order = kernel.scenario.policy.reclaim.order;
     let mut list = std::mem::take(kernel.world.lruvec(memcg, node).list_mut(from));
     let ask = Ask::Folio(memcg, node, from);
     let taken = list.take(amount, order, |last| kernel.ask(ask, last));

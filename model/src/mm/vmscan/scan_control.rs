@@ -66,6 +66,6 @@ impl ScanControl {
 
     /// Whether anonymous folios can be reclaimed.
     pub const fn can_swap(&self, scenario: &Scenario) -> bool {
-        scenario.policy.swap && self.flags.contains(ScanFlags::MAY_SWAP)
+        scenario.policy.reclaim.swap && self.flags.contains(ScanFlags::MAY_SWAP)
     }
 }

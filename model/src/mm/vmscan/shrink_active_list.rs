@@ -29,7 +29,7 @@ pub(crate) fn shrink_active_list(
     lru_add_drain(kernel);
     let amount = Amount { pages: nr_to_scan, folios: u64::MAX };
     isolate_lru_folios(kernel, memcg, node, active, amount);
-    let (me, order) = (kernel.me, kernel.scenario.policy.order);
+    let (me, order) = (kernel.me, kernel.scenario.policy.reclaim.order);
     let lruvec = kernel.world.lruvec(memcg, node);
     for isolated in std::mem::take(&mut lruvec.isolated) {
         if isolated.by == me {

@@ -61,7 +61,8 @@ fn fate(lru: Lru, from: LruList, flags: FolioFlags) -> Fate {
 
 /// Frees what can be freed of what the actor has isolated in a lruvec; returns the pages.
 pub(crate) fn shrink_folio_list(kernel: &mut Ctx<'_>, memcg: MemcgId, node: NodeId) -> Pages {
-    let (me, order, lru) = (kernel.me, kernel.scenario.policy.order, kernel.scenario.design.lru);
+    let (me, order, lru) =
+        (kernel.me, kernel.scenario.policy.reclaim.order, kernel.scenario.design.lru);
     let lruvec = kernel.world.lruvec(memcg, node);
     let mut freed = Pages::ZERO;
     for isolated in std::mem::take(&mut lruvec.isolated) {

@@ -83,7 +83,9 @@ impl ShrinkLruvec {
     /// Takes one step, or the whole visit where it is one.
     pub(crate) fn step(self, kernel: &mut Ctx<'_>, sc: &mut ScanControl) -> Next<Self, ()> {
         let mut next = self.one_step(kernel, sc);
-        while let (Steps::One, Next::Goto(frame)) = (kernel.scenario.granularity.visit, &next) {
+        while let (Steps::One, Next::Goto(frame)) =
+            (kernel.scenario.granularity.reclaim.visit, &next)
+        {
             next = frame.one_step(kernel, sc);
         }
         next
@@ -153,10 +155,8 @@ impl ShrinkLruvec {
         let nr_to_scan = Pages(*left).min(kernel.scenario.kernel.swap_cluster_max);
         *left -= nr_to_scan.0;
         if list.active() {
-            let may = match list.file() {
-                true => ScanFlags::DEACTIVATE_FILE,
-                false => ScanFlags::DEACTIVATE_ANON,
-            };
+            let may =
+                if list.file() { ScanFlags::DEACTIVATE_FILE } else { ScanFlags::DEACTIVATE_ANON };
             if sc.flags.contains(may) {
                 shrink_active_list(kernel, memcg, node, list, nr_to_scan);
             } else {

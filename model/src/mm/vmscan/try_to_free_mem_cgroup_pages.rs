@@ -121,21 +121,20 @@ impl Frame for TryToFreeMemCgroupPages {
 
     fn step(self, kernel: &mut Ctx<'_>) -> Next<Self, Pages> {
         let scenario = kernel.scenario;
-        let walk = match self.walk {
-            Some(walk) => walk,
-            None => {
-                if let Some(freed) = kernel.stub(self.call()) {
-                    let freed = u64::try_from(freed).expect("a pass frees no negative number");
-                    return Next::Return(Pages(freed));
-                }
-                if scenario.granularity.pass == Pass::Answered {
-                    let freed = pass(kernel, Some(self.memcg), self.nr_pages);
-                    return self.returned(kernel, freed);
-                }
-                let goal = goal(scenario, self.nr_pages);
-                let sc = ScanControl::new(scenario, Some(self.memcg), goal, self.flags);
-                DoTryToFreePages::enter(sc)
+        let walk = if let Some(walk) = self.walk {
+            walk
+        } else {
+            if let Some(freed) = kernel.stub(self.call()) {
+                let freed = u64::try_from(freed).expect("a pass frees no negative number");
+                return Next::Return(Pages(freed));
             }
+            if scenario.granularity.reclaim.pass == Pass::Answered {
+                let freed = pass(kernel, Some(self.memcg), self.nr_pages);
+                return self.returned(kernel, freed);
+            }
+            let goal = goal(scenario, self.nr_pages);
+            let sc = ScanControl::new(scenario, Some(self.memcg), goal, self.flags);
+            DoTryToFreePages::enter(sc)
         };
         match walk.step(kernel) {
             Next::Goto(walk) => Next::Goto(Self { walk: Some(walk), ..self }),

@@ -42,20 +42,19 @@ impl Frame for TryToFreePages {
     fn step(self, kernel: &mut Ctx<'_>) -> Next<Self, Pages> {
         let scenario = kernel.scenario;
         let goal = scenario.kernel.swap_cluster_max;
-        let walk = match self.0 {
-            Some(walk) => walk,
-            None => {
-                if let Some(freed) = kernel.stub(Call::TryToFreePages) {
-                    let freed = u64::try_from(freed).expect("a pass frees no negative number");
-                    return Next::Return(Pages(freed));
-                }
-                if scenario.granularity.pass == Pass::Answered {
-                    let freed = pass(kernel, None, goal);
-                    return Self::returned(kernel, freed);
-                }
-                let sc = ScanControl::new(scenario, None, goal, ScanFlags::MAY_SWAP);
-                DoTryToFreePages::enter(sc)
+        let walk = if let Some(walk) = self.0 {
+            walk
+        } else {
+            if let Some(freed) = kernel.stub(Call::TryToFreePages) {
+                let freed = u64::try_from(freed).expect("a pass frees no negative number");
+                return Next::Return(Pages(freed));
             }
+            if scenario.granularity.reclaim.pass == Pass::Answered {
+                let freed = pass(kernel, None, goal);
+                return Self::returned(kernel, freed);
+            }
+            let sc = ScanControl::new(scenario, None, goal, ScanFlags::MAY_SWAP);
+            DoTryToFreePages::enter(sc)
         };
         match walk.step(kernel) {
             Next::Goto(walk) => Next::Goto(Self(Some(walk))),
