@@ -131,7 +131,7 @@ fn judge(row: &Row) -> Option<Outcome> {
         usage: input.usage.map(|pages| pages.0),
         max: input.max.map(|pages| pages.0),
         high: input.high.map(|pages| pages.0),
-        memsw: false,
+        ..Chain::UNLIMITED
     };
     let mut bench = Bench::new(Version::Linux7_3, &chain, TaskFlags::empty());
     bench.scenario.ram =

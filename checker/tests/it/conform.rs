@@ -220,3 +220,20 @@ fn a_number_beyond_what_the_kernel_can_count_is_a_difference_and_no_crash() {
     let (status, _, err) = conform_text(&charge_row(&[("input", input)]));
     assert_eq!((status, err.as_str()), (1, ""));
 }
+
+#[test]
+fn people_see_the_differing_call_of_the_kernel_beside_the_models() {
+    let dir = tempfile::tempdir().expect("a directory for the file");
+    let file = dir.path().join("rows");
+    let row = charge_row(&[("input", json!({"consume": [1]})), ("calls", json!([["notify"]]))]);
+    fs::write(&file, row).expect("the file is written");
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let files = std::slice::from_ref(&file);
+    let status = run(files, Format::Human, &mut out, &mut err).expect("memory takes all output");
+    assert_eq!(status, 1);
+    let out = String::from_utf8(out).expect("the report is text");
+    insta::assert_snapshot!(out.replace(&*file.display().to_string(), "FILE"), @r#"
+    FILE: 1 cases, 0 passed, 1 failed, 0 skipped
+      a calls[0]: kernel ["notify"], model ["consume",1,1]
+    "#);
+}
