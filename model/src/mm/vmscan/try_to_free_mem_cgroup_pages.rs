@@ -84,7 +84,8 @@ pub(crate) fn pass(kernel: &mut Ctx<'_>, root: Option<MemcgId>, nr_pages: Pages)
     let below = |memcg: &MemcgId| root.is_none_or(|root| scenario.in_subtree(*memcg, root));
     let subtree = || scenario.memcg_ids().filter(below);
     let mut left: Pages = subtree().map(|memcg| kernel.world.memcg(memcg).lru).sum();
-    let least = if scenario.policy.pass_may_fail { Pages::ZERO } else { left.min(Pages(1)) };
+    let least =
+        if scenario.policy.pass_may_fail { Pages::ZERO } else { left.min(Pages(1)).min(most) };
     let mut freed = Pages::ZERO;
     for memcg in subtree() {
         let lru = kernel.world.memcg(memcg).lru;

@@ -1,0 +1,359 @@
+//! Reclaim under every interleaving of small configurations.
+
+use indexmap::IndexSet;
+use mm_model::design::{Changes, Design, Lru, PRESETS, ReclaimBatch};
+use mm_model::env::{Call, Errno, Event, Operation};
+use mm_model::gfp::Gfp;
+use mm_model::ids::{ActorId, CpuId, MemcgId};
+use mm_model::kernel::Kernel;
+use mm_model::lru::{EvictionOrder, FolioFlags, LruList, Run};
+use mm_model::machine::Fuse;
+use mm_model::property::{PROPERTIES, Transition};
+use mm_model::scenario::{
+    ActorConfig, ActorKind, CpuConfig, Granularity, MemcgConfig, OomOutcome, Op, Pass, PassFrees,
+    Policy, Reclaim, ReclaimPolicy, ReclaimSteps, Scenario, Steps, TaskContext, TaskFlags,
+};
+use mm_model::state::State;
+use mm_model::units::Pages;
+use std::collections::BTreeSet;
+
+const JOB: MemcgId = MemcgId(0);
+
+fn preset(name: &str) -> Design {
+    let preset = PRESETS.iter().find(|preset| preset.name == name);
+    preset.expect("the design is there").design.clone()
+}
+
+/// A memcg below [`JOB`], or JOB itself, with those runs of file folios on each node.
+fn memcg(name: &str, parent: Option<MemcgId>, nodes: &[&[Run]]) -> MemcgConfig {
+    let listed = |runs: &&[Run]| runs.iter().map(|run| (LruList::InactiveFile, *run)).collect();
+    MemcgConfig {
+        name: name.to_owned(),
+        parent,
+        max: Pages::UNLIMITED,
+        high: Pages::UNLIMITED,
+        memsw_max: None,
+        lru: Pages::ZERO,
+        anon: Pages::ZERO,
+        reclaim: Reclaim { nodes: nodes.iter().map(listed).collect(), ..Reclaim::default() },
+    }
+}
+
+fn task(name: &str, cpu: u8, program: &[Op]) -> ActorConfig {
+    ActorConfig {
+        name: name.to_owned(),
+        task: TaskContext { memcg: JOB, cpu: CpuId(cpu), flags: TaskFlags::empty() },
+        kind: ActorKind::Task { program: program.to_vec(), repeat: false },
+    }
+}
+
+fn pages(count: u64) -> Run {
+    Run::base_pages(Pages(count))
+}
+
+fn one(flags: FolioFlags) -> Run {
+    Run { flags, order: 0, nr_folios: 1 }
+}
+
+/// Everything in its smallest steps, with constants scaled to a cluster of one page.
+fn scenario(design: Design, memcgs: Vec<MemcgConfig>, actors: Vec<ActorConfig>) -> Scenario {
+    Scenario {
+        kernel: Kernel {
+            memcg_charge_batch: Pages(1),
+            max_reclaim_retries: 1,
+            mem_cgroup_reclaim_retries: 1,
+            swap_cluster_max: Pages(1),
+            def_priority: 1,
+            min_lru_batch: Pages(1),
+            ..Kernel::default()
+        },
+        design,
+        memcgs,
+        cpus: vec![CpuConfig::default(); 2],
+        actors,
+        policy: Policy {
+            pass_frees: PassFrees::Goal,
+            pass_may_fail: false,
+            oom: vec![OomOutcome::None],
+            charge_moving: false,
+            reclaim: ReclaimPolicy {
+                order: EvictionOrder::Lru,
+                swap: true,
+                ..ReclaimPolicy::default()
+            },
+        },
+        granularity: Granularity {
+            counter: Steps::Kernel,
+            drain: Steps::One,
+            reclaim: ReclaimSteps {
+                pass: Pass::Walked,
+                walk: Steps::Kernel,
+                iterator: Steps::Kernel,
+                visit: Steps::Kernel,
+            },
+        },
+        ram: None,
+    }
+}
+
+/// What a search saw.
+#[derive(Default)]
+struct Seen {
+    states: IndexSet<State>,
+    /// The states in which nobody can step.
+    ends: BTreeSet<String>,
+    /// How operations ended.
+    results: BTreeSet<(Operation, i64)>,
+    restarts: usize,
+}
+
+fn explore(scenario: &Scenario, fuse: Fuse) -> Seen {
+    let mut seen = Seen::default();
+    seen.states.insert(scenario.initial());
+    let mut at = 0;
+    while let Some(from) = seen.states.get_index(at).cloned() {
+        let mut stuck = true;
+        scenario.successors(&from, fuse, |actor, choose, to| {
+            stuck = false;
+            let events = choose.events();
+            let step = Transition { scenario, from: Some((&from, actor)), to: &to, events };
+            for property in PROPERTIES {
+                let holds = !(property.applies)(&step) || (property.holds)(&step);
+                assert!(holds, "{} is violated by {events:?}", property.name);
+            }
+            for event in events {
+                match event {
+                    Event::End(operation, _, result) => {
+                        seen.results.insert((*operation, *result));
+                    }
+                    Event::Restarted(_) => seen.restarts += 1,
+                    Event::Returned(..)
+                    | Event::Begin(..)
+                    | Event::Requested(_)
+                    | Event::Reclaimed(..)
+                    | Event::Signalled(_) => {}
+                }
+            }
+            seen.states.insert(to);
+        });
+        if stuck {
+            seen.ends.insert(format!("{:?}", from.world));
+        }
+        at += 1;
+    }
+    seen
+}
+
+/// Explores with and without fusing, which must come to the same ends.
+fn explore_both(scenario: &Scenario) -> Seen {
+    let (fused, each) = (explore(scenario, Fuse::OwnLocal), explore(scenario, Fuse::No));
+    assert_eq!(fused.ends, each.ends);
+    assert_eq!(fused.results, each.results);
+    assert!(fused.states.len() <= each.states.len());
+    each
+}
+
+/// The least usage of JOB in any state.
+fn least_usage(seen: &Seen) -> u64 {
+    let usage = seen.states.iter().map(|state| state.world.memcgs[0].memory.usage.0);
+    usage.min().expect("there is a first state")
+}
+
+fn write_reclaim(nr_pages: u64) -> Op {
+    Op::WriteReclaim { memcg: JOB, nr_pages: Pages(nr_pages) }
+}
+
+fn ok(operation: Operation) -> (Operation, i64) {
+    (operation, 0)
+}
+
+fn error(operation: Operation, errno: Errno) -> (Operation, i64) {
+    (operation, errno as i64)
+}
+
+const WRITE: Operation = Operation::ReclaimWrite;
+
+#[test]
+fn two_writers_share_a_walk_and_conserve_every_charge() {
+    let lists: [&[Run]; 2] = [&[pages(2)], &[pages(2)]];
+    let memcgs = vec![memcg("job", None, &lists), memcg("a", Some(JOB), &lists)];
+    let actors = vec![task("A", 0, &[write_reclaim(1)]), task("B", 1, &[write_reclaim(1)])];
+    let mut scenario = scenario(preset("linux-7.3"), memcgs, actors);
+    scenario.granularity.reclaim.visit = Steps::One;
+    let seen = explore_both(&scenario);
+    assert_eq!(seen.results, [ok(WRITE)].into());
+    // One page of each node for each writer: no node is left out because the goal is reached.
+    assert_eq!(least_usage(&seen), 8 - 4);
+}
+
+#[test]
+fn a_full_walk_takes_from_every_memcg_and_a_shared_one_from_the_next() {
+    let memcgs = || {
+        let lists: [&[Run]; 1] = [&[pages(2)]];
+        vec![
+            memcg("job", None, &lists),
+            memcg("a", Some(JOB), &lists),
+            memcg("b", Some(JOB), &lists),
+        ]
+    };
+    let freed = |design: Design| {
+        let actors = vec![task("A", 0, &[write_reclaim(1)])];
+        6 - least_usage(&explore_both(&scenario(design, memcgs(), actors)))
+    };
+    let whole = Changes { reclaim_batch: Some(ReclaimBatch::Whole), ..Changes::NONE };
+    assert_eq!(freed(preset("linux-6.1")), 3);
+    assert_eq!(freed(preset("linux-7.3").with(&whole)), 1);
+}
+
+#[test]
+fn what_others_hold_is_not_freed_and_eagain_says_so() {
+    for flags in [FolioFlags::LOCKED, FolioFlags::PINNED, FolioFlags::DIRTY, FolioFlags::WRITEBACK]
+    {
+        let lists: [&[Run]; 1] = [&[one(flags), one(flags)]];
+        let actors = vec![task("A", 0, &[write_reclaim(1)])];
+        let design = preset("linux-7.3");
+        let seen = explore_both(&scenario(design, vec![memcg("job", None, &lists)], actors));
+        assert_eq!(seen.results, [error(WRITE, Errno::EAGAIN)].into(), "{flags:?}");
+        assert_eq!(least_usage(&seen), 2);
+    }
+}
+
+#[test]
+fn a_folio_that_is_unlocked_meanwhile_may_be_freed() {
+    let lists: [&[Run]; 1] = [&[one(FolioFlags::LOCKED), one(FolioFlags::LOCKED)]];
+    let unlock = Op::Mark { flags: FolioFlags::LOCKED, set: false, nr_folios: 2 };
+    let actors = vec![task("A", 0, &[write_reclaim(1)]), task("B", 1, &[unlock])];
+    let memcgs = vec![memcg("job", None, &lists)];
+    let seen = explore_both(&scenario(preset("linux-7.3"), memcgs, actors));
+    assert_eq!(seen.results, [ok(WRITE), error(WRITE, Errno::EAGAIN)].into());
+}
+
+#[test]
+fn only_the_last_attempt_sees_what_another_cpu_has_collected() {
+    let charge = Op::Charge { nr_pages: Pages(1), gfp: Gfp::KERNEL };
+    let add = Op::LruAdd { nr_pages: Pages(1) };
+    let passes = |retries: u8| {
+        let actors = vec![
+            task("A", 0, &[charge, add, Op::Signal { actor: ActorId(1) }]),
+            task("B", 1, &[write_reclaim(1)]),
+        ];
+        let memcgs = vec![memcg("job", None, &[&[]])];
+        let mut scenario = scenario(preset("linux-6.12"), memcgs, actors);
+        scenario.kernel.max_reclaim_retries = retries;
+        // A runs to its end before B begins.
+        let mut state = scenario.initial();
+        let mut log = mm_model::choose::Choose::default();
+        for actor in [ActorId(0), ActorId(1)] {
+            while scenario.enabled(&state, actor) {
+                scenario.step(&mut state, actor, &mut log);
+            }
+        }
+        let freed = log.events().iter().filter_map(|event| match event {
+            Event::Returned(Call::TryToFreeMemCgroupPages { .. }, freed) => Some(*freed),
+            Event::Returned(..)
+            | Event::Begin(..)
+            | Event::End(..)
+            | Event::Requested(_)
+            | Event::Reclaimed(..)
+            | Event::Restarted(_)
+            | Event::Signalled(_) => None,
+        });
+        freed.collect::<Vec<_>>()
+    };
+    assert_eq!(passes(2), [0, 0, 1]);
+}
+
+#[test]
+fn a_signal_interrupts_6_12_and_restarts_7_3_which_forgets_its_progress() {
+    let explore_with = |design: &str| {
+        let lists: [&[Run]; 1] = [&[pages(4)]];
+        let signal = Op::Signal { actor: ActorId(0) };
+        let actors = vec![task("A", 0, &[write_reclaim(2)]), task("B", 1, &[signal])];
+        let one_by_one = Changes { reclaim_batch: Some(ReclaimBatch::Clipped), ..Changes::NONE };
+        let memcgs = vec![memcg("job", None, &lists)];
+        let mut scenario = scenario(preset(design).with(&one_by_one), memcgs, actors);
+        scenario.policy.reclaim.syscalls_restart = true;
+        explore_both(&scenario)
+    };
+    let interrupted = explore_with("linux-6.12");
+    assert_eq!(interrupted.results, [ok(WRITE), error(WRITE, Errno::EINTR)].into());
+    assert_eq!((interrupted.restarts, least_usage(&interrupted)), (0, 2));
+    let restarted = explore_with("linux-7.3");
+    assert_eq!(restarted.results, [ok(WRITE), error(WRITE, Errno::EINTR)].into());
+    assert!(restarted.restarts > 0);
+    assert_eq!(least_usage(&restarted), 1, "one page before the signal and two after it");
+}
+
+#[test]
+fn without_a_floor_the_quarter_rule_asks_for_nothing_and_fails() {
+    let lists: [&[Run]; 1] = [&[pages(4)]];
+    let explore_with = |floor: u8| {
+        let changes = Changes { reclaim_floor: Some(floor), ..Changes::NONE };
+        let actors = vec![task("A", 0, &[write_reclaim(3)])];
+        let memcgs = vec![memcg("job", None, &lists)];
+        let mut scenario = scenario(preset("linux-7.3").with(&changes), memcgs, actors);
+        scenario.granularity.reclaim = ReclaimSteps::default();
+        explore_both(&scenario).results
+    };
+    assert_eq!(explore_with(1), [ok(WRITE)].into());
+    assert_eq!(explore_with(0), [error(WRITE, Errno::EAGAIN)].into());
+}
+
+#[test]
+fn a_charge_that_passed_the_old_limit_stands_above_the_new_one() {
+    let charge = Op::Charge { nr_pages: Pages(1), gfp: Gfp::KERNEL };
+    let max = Op::WriteMax { memcg: JOB, max: Pages(1) };
+    let actors = vec![task("A", 0, &[charge, charge]), task("B", 1, &[max])];
+    let memcgs = vec![memcg("job", None, &[&[]])];
+    let seen = explore_both(&scenario(preset("linux-7.3"), memcgs, actors));
+    let charge = Operation::Charge;
+    let expected = [ok(charge), error(charge, Errno::ENOMEM), ok(Operation::MaxWrite)];
+    assert_eq!(seen.results, expected.into());
+    let usage = |end: &String| end.contains("usage: 2, max: 1");
+    assert!(seen.ends.iter().any(usage), "{:?}", seen.ends);
+}
+
+#[test]
+fn a_writer_of_high_reclaims_down_to_it_and_leaves_another_limit_alone() {
+    let lists: [&[Run]; 1] = [&[pages(4)]];
+    let high = |high: u64| Op::WriteHigh { memcg: JOB, high: Pages(high) };
+    let actors = vec![task("A", 0, &[high(1)]), task("B", 1, &[high(3)])];
+    let mut scenario = scenario(preset("linux-7.3"), vec![memcg("job", None, &lists)], actors);
+    scenario.granularity.reclaim.visit = Steps::One;
+    let seen = explore_both(&scenario);
+    assert_eq!(seen.results, [ok(Operation::HighWrite)].into());
+    let ends: BTreeSet<_> = seen.ends.iter().map(|end| end.contains("high: 3")).collect();
+    assert_eq!(ends, [false, true].into());
+}
+
+#[test]
+fn the_stockpile_reserves_nothing() {
+    let lists: [&[Run]; 1] = [&[pages(2)]];
+    let charge = Op::Charge { nr_pages: Pages(1), gfp: Gfp::KERNEL };
+    let stockpile = Op::Stockpile { nr_pages: Pages(1) };
+    let actors = vec![task("A", 0, &[stockpile]), task("B", 1, &[charge])];
+    let mut job = memcg("job", None, &lists);
+    job.max = Pages(2);
+    let seen = explore_both(&scenario(preset("linux-7.3"), vec![job], actors));
+    assert_eq!(seen.results, [ok(Operation::Stockpile), ok(Operation::Charge)].into());
+    let full = |end: &String| end.contains("usage: 2, max: 2");
+    assert!(seen.ends.iter().any(full), "the charger took what was made free");
+}
+
+#[test]
+fn mglru_stops_at_the_goal_only_in_7_3() {
+    let freed = |design: &str| {
+        let lists: [&[Run]; 1] = [&[pages(8)]];
+        let mglru = Changes {
+            lru: Some(Lru::Mglru),
+            reclaim_batch: Some(ReclaimBatch::Whole),
+            ..Changes::NONE
+        };
+        let actors = vec![task("A", 0, &[write_reclaim(2)])];
+        let memcgs = vec![memcg("job", None, &lists)];
+        8 - least_usage(&explore_both(&scenario(preset(design).with(&mglru), memcgs, actors)))
+    };
+    assert_eq!(freed("linux-7.3"), 2);
+    // Half of the list is the budget; it shrinks with the list.
+    assert_eq!(freed("linux-6.12"), 3);
+}
