@@ -11,9 +11,11 @@ use crate::units::Pages;
 use serde::{Deserialize, Serialize};
 
 pub mod drain_worker;
+pub mod kswapd;
 pub mod task;
 
 use drain_worker::DrainWorker;
+use kswapd::Kswapd;
 use task::Task;
 
 /// An actor: what lasts, and where it is.
@@ -32,6 +34,8 @@ pub enum At {
     Task(Task),
     /// The drain worker of a CPU.
     DrainWorker(DrainWorker),
+    /// kswapd.
+    Kswapd(Kswapd),
 }
 
 impl Actor {
@@ -40,6 +44,7 @@ impl Actor {
         let at = match config.kind {
             ActorKind::Task { .. } => At::Task(Task::START),
             ActorKind::DrainWorker => At::DrainWorker(DrainWorker::START),
+            ActorKind::Kswapd { .. } => At::Kswapd(Kswapd::START),
         };
         Self { current: Current::default(), at }
     }
@@ -53,8 +58,12 @@ impl Actor {
             (At::DrainWorker(worker), ActorKind::DrainWorker) => {
                 At::DrainWorker(worker.step(kernel))
             }
-            (At::Task(_), ActorKind::DrainWorker)
-            | (At::DrainWorker(_), ActorKind::Task { .. }) => {
+            (At::Kswapd(kswapd), ActorKind::Kswapd { high, .. }) => {
+                At::Kswapd(kswapd.step(*high, kernel))
+            }
+            (At::Task(_), ActorKind::DrainWorker | ActorKind::Kswapd { .. })
+            | (At::DrainWorker(_), ActorKind::Task { .. } | ActorKind::Kswapd { .. })
+            | (At::Kswapd(_), ActorKind::Task { .. } | ActorKind::DrainWorker) => {
                 unreachable!("an actor keeps its kind")
             }
         }
@@ -65,6 +74,7 @@ impl Actor {
         match &self.at {
             At::Task(task) => task.locality(config, scenario),
             At::DrainWorker(worker) => Some(worker.locality(config, scenario)),
+            At::Kswapd(kswapd) => Some(kswapd.locality(config, scenario)),
         }
     }
 
@@ -72,7 +82,7 @@ impl Actor {
     pub const fn charging(&self) -> Option<&TryChargeMemcg> {
         match &self.at {
             At::Task(task) => task.charging(),
-            At::DrainWorker(_) => None,
+            At::DrainWorker(_) | At::Kswapd(_) => None,
         }
     }
 
@@ -80,7 +90,7 @@ impl Actor {
     pub fn open(&self) -> Option<(Operation, Gfp)> {
         match self.at {
             At::Task(task) => task.open(),
-            At::DrainWorker(_) => None,
+            At::DrainWorker(_) | At::Kswapd(_) => None,
         }
     }
 
@@ -89,6 +99,7 @@ impl Actor {
         match &self.at {
             At::Task(task) => task.has_exited(),
             At::DrainWorker(worker) => worker.is_idle(),
+            At::Kswapd(kswapd) => kswapd.is_idle(),
         }
     }
 
@@ -97,6 +108,7 @@ impl Actor {
         match &self.at {
             At::Task(task) => task.in_flight(scenario, level),
             At::DrainWorker(worker) => worker.in_flight(scenario, level),
+            At::Kswapd(_) => Pages::ZERO,
         }
     }
 
@@ -106,6 +118,7 @@ impl Actor {
         match &self.at {
             At::Task(task) => task.stack(&mut stack),
             At::DrainWorker(worker) => worker.stack(&mut stack),
+            At::Kswapd(kswapd) => kswapd.stack(&mut stack),
         }
         stack
     }

@@ -113,6 +113,8 @@ pub enum Call {
     },
     /// Returns pages freed anywhere, by direct reclaim for a global allocation.
     TryToFreePages,
+    /// Returns pages one round of kswapd freed.
+    BalancePgdat,
     /// Returns 1 if the task has a pending signal; only then it is announced.
     SignalPending,
     /// Every CPU puts the folios it has collected on the LRU.

@@ -45,6 +45,7 @@ pub const FUNCTIONS: &[&KernelFn] = &[
     &memcontrol::mem_cgroup_stockpile::KERNEL,
     &vmscan::try_to_free_mem_cgroup_pages::KERNEL,
     &vmscan::try_to_free_pages::KERNEL,
+    &vmscan::balance_pgdat::KERNEL,
     &vmscan::do_try_to_free_pages::KERNEL,
     &vmscan::shrink_zones::KERNEL,
     &vmscan::shrink_node_memcgs::KERNEL,

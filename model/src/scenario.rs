@@ -130,6 +130,13 @@ pub enum ActorKind {
     },
     /// The worker that runs the drain work of the actor's CPU.
     DrainWorker,
+    /// kswapd.
+    Kswapd {
+        /// It is woken when fewer pages are free.
+        low: Pages,
+        /// It sleeps when as many are free.
+        high: Pages,
+    },
 }
 
 /// An entry point of a task's program.
@@ -306,7 +313,9 @@ impl ActorConfig {
     pub fn op(&self, index: u8) -> Op {
         match &self.kind {
             ActorKind::Task { program, .. } => program[usize::from(index)],
-            ActorKind::DrainWorker => panic!("a drain worker has no program"),
+            ActorKind::DrainWorker | ActorKind::Kswapd { .. } => {
+                panic!("only tasks have a program")
+            }
         }
     }
 }
@@ -350,7 +359,7 @@ impl Scenario {
     fn has_op(&self, wanted: impl Fn(&Op) -> bool) -> bool {
         self.actors.iter().any(|actor| match &actor.kind {
             ActorKind::Task { program, .. } => program.iter().any(&wanted),
-            ActorKind::DrainWorker => false,
+            ActorKind::DrainWorker | ActorKind::Kswapd { .. } => false,
         })
     }
 

@@ -185,6 +185,7 @@ impl Env for Stubs {
             Call::MemcgMemoryEventMax { .. }
             | Call::DrainLocalStock { .. }
             | Call::TryToFreePages
+            | Call::BalancePgdat
             | Call::SignalPending
             | Call::LruAddDrainAll
             | Call::MemcgMemoryEventOom { .. }

@@ -146,6 +146,7 @@ impl Env for Stubs {
             | Call::DrainLocalStock { .. }
             | Call::MemCgroupOom { .. }
             | Call::TryToFreePages
+            | Call::BalancePgdat
             | Call::SignalPending
             | Call::LruAddDrainAll
             | Call::MemcgMemoryEventOom { .. }
@@ -176,6 +177,7 @@ impl Env for Stubs {
             | Call::DrainAllStock { .. }
             | Call::DrainLocalStock { .. }
             | Call::TryToFreePages
+            | Call::BalancePgdat
             | Call::SignalPending
             | Call::LruAddDrainAll
             | Call::MemcgMemoryEventOom { .. }

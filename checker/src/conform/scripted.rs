@@ -268,7 +268,7 @@ pub(super) fn notation(call: Call, value: i64) -> Option<Value> {
             nothing(Value::Null);
             return None;
         }
-        Call::TryToFreePages | Call::SignalPending => return None,
+        Call::TryToFreePages | Call::BalancePgdat | Call::SignalPending => return None,
     })
 }
 

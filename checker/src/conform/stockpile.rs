@@ -102,6 +102,7 @@ impl Env for Stubs {
             | Call::DrainAllStock { .. }
             | Call::DrainLocalStock { .. }
             | Call::MemCgroupOom { .. }
+            | Call::BalancePgdat
             | Call::LruAddDrainAll
             | Call::MemcgMemoryEventOom { .. }
             | Call::SetNotifyResume

@@ -11,7 +11,7 @@ use mm_model::machine::Fuse;
 use mm_model::property::{PROPERTIES, Transition};
 use mm_model::scenario::{
     ActorConfig, ActorKind, CpuConfig, Granularity, MemcgConfig, OomOutcome, Op, Pass, PassFrees,
-    Policy, Reclaim, ReclaimPolicy, ReclaimSteps, Scenario, Steps, TaskContext, TaskFlags,
+    Policy, Ram, Reclaim, ReclaimPolicy, ReclaimSteps, Scenario, Steps, TaskContext, TaskFlags,
 };
 use mm_model::state::State;
 use mm_model::units::Pages;
@@ -338,6 +338,41 @@ fn the_stockpile_reserves_nothing() {
     assert_eq!(seen.results, [ok(Operation::Stockpile), ok(Operation::Charge)].into());
     let full = |end: &String| end.contains("usage: 2, max: 2");
     assert!(seen.ends.iter().any(full), "the charger took what was made free");
+}
+
+#[test]
+fn the_stockpile_fails_while_kswapd_has_isolated_what_it_is_about_to_free() {
+    let lists: [&[Run]; 1] = [&[pages(3)]];
+    let stockpile = Op::Stockpile { nr_pages: Pages(1) };
+    let mut kswapd = task("kswapd", 1, &[]);
+    kswapd.kind = ActorKind::Kswapd { low: Pages(1), high: Pages(2) };
+    let actors = vec![task("A", 0, &[stockpile]), kswapd];
+    let mut scenario = scenario(preset("linux-7.3"), vec![memcg("job", None, &lists)], actors);
+    scenario.ram = Some(Ram { total: Pages(3), reserve: Pages(0), free: Pages(0) });
+    let seen = explore_both(&scenario);
+    let stockpile = Operation::Stockpile;
+    assert_eq!(seen.results, [ok(stockpile), error(stockpile, Errno::EAGAIN)].into());
+    // The error does not tell the truth: in the end there is always room for the goal.
+    let enough = |end: &String| !end.contains("free_pages: Some(0)");
+    assert!(seen.ends.iter().all(enough), "{:?}", seen.ends);
+    let free: BTreeSet<_> = seen.states.iter().map(|state| state.world.free_pages).collect();
+    assert_eq!(free, [0, 1, 2, 3].map(|free| Some(Pages(free))).into());
+}
+
+#[test]
+fn in_any_order_a_pass_may_meet_the_locked_folio_first_or_last() {
+    let results = |order: EvictionOrder| {
+        let lists: [&[Run]; 1] = [&[one(FolioFlags::LOCKED), pages(1)]];
+        let actors = vec![task("A", 0, &[write_reclaim(1)])];
+        let memcgs = vec![memcg("job", None, &lists)];
+        let mut scenario = scenario(preset("linux-7.3"), memcgs, actors);
+        scenario.policy.reclaim.order = order;
+        scenario.kernel.max_reclaim_retries = 0;
+        explore_both(&scenario).results
+    };
+    assert_eq!(results(EvictionOrder::Lru), [ok(WRITE)].into());
+    let both = [ok(WRITE), error(WRITE, Errno::EAGAIN)].into();
+    assert_eq!(results(EvictionOrder::Any), both);
 }
 
 #[test]
