@@ -4,9 +4,12 @@ use crate::design::Design;
 use crate::gfp::Gfp;
 use crate::ids::{ActorId, CpuId, MemcgId, NodeId};
 use crate::kernel::Kernel;
-use crate::lru::{EvictionOrder, FolioFlags, LruList, Run};
+use crate::lru::FolioFlags;
 use crate::units::Pages;
 use serde::{Deserialize, Serialize};
+
+mod reclaim;
+pub use reclaim::{Pass, Ram, Reclaim, ReclaimPolicy, ReclaimSteps};
 
 /// A world to start from, its actors, one design, and how finely to look.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,28 +30,6 @@ pub struct Scenario {
     pub granularity: Granularity,
     /// The memory of the machine, where it matters.
     pub ram: Option<Ram>,
-}
-
-/// The memory of the machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ram {
-    /// `totalram_pages()`.
-    pub total: Pages,
-    /// `totalreserve_pages`.
-    pub reserve: Pages,
-    /// Free pages at the start.
-    pub free: Pages,
-}
-
-/// What reclaim knows of a memcg at the start beside its pages.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reclaim {
-    /// `memory.min`: passes from above leave it alone while its usage is no more.
-    pub min: Pages,
-    /// `memory.low`: as `min`, unless nothing else can be freed.
-    pub low: Pages,
-    /// Its lists on each node, from the end that is scanned first, where passes walk them.
-    pub nodes: Vec<Vec<(LruList, Run)>>,
 }
 
 /// A memory cgroup at the start.
@@ -216,19 +197,6 @@ pub struct Policy {
     pub reclaim: ReclaimPolicy,
 }
 
-/// What the outside world may answer to a reclaimer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ReclaimPolicy {
-    /// In which order passes that walk take folios.
-    pub order: EvictionOrder,
-    /// Whether anonymous folios can be swapped out.
-    pub swap: bool,
-    /// Whether a cgroup may be found dying.
-    pub cgroup_may_die: bool,
-    /// Whether a system call that a signal interrupted may begin anew.
-    pub syscalls_restart: bool,
-}
-
 /// The most one reclaim pass frees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -260,30 +228,6 @@ pub struct Granularity {
     pub drain: Steps,
     /// Reclaim passes.
     pub reclaim: ReclaimSteps,
-}
-
-/// How finely reclaim passes are looked at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ReclaimSteps {
-    /// Who says what a pass frees.
-    pub pass: Pass,
-    /// A pass that walks: as one step, or a step for each visit.
-    pub walk: Steps,
-    /// The shared iterator of a walk that is several steps.
-    pub iterator: Steps,
-    /// A visit of a walk that is several steps.
-    pub visit: Steps,
-}
-
-/// Who says what a reclaim pass frees.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Pass {
-    /// The world answers, for each memcg.
-    #[default]
-    Answered,
-    /// The kernel's walk over memcgs, nodes and lists.
-    Walked,
 }
 
 /// How finely a function is looked at.

@@ -392,3 +392,68 @@ fn mglru_stops_at_the_goal_only_in_7_3() {
     // Half of the list is the budget; it shrinks with the list.
     assert_eq!(freed("linux-6.12"), 3);
 }
+
+/// A request with the kernel's own constants, over memcgs with a gigabyte of file pages on each
+/// node: the pages freed beyond it, and the passes.
+fn at_real_size(
+    design: &str,
+    changes: &Changes,
+    (nodes, memcgs): (usize, usize),
+    request: u64,
+) -> (u64, usize) {
+    let lists = vec![[pages(1 << 18)]; nodes];
+    let lists: Vec<&[Run]> = lists.iter().map(|runs| runs.as_slice()).collect();
+    let below = |at: usize| memcg(&format!("memcg {at}"), (at > 0).then_some(JOB), &lists);
+    let actors = vec![task("A", 0, &[write_reclaim(request)])];
+    let memcgs = (0..memcgs).map(below).collect();
+    let mut scenario = scenario(preset(design).with(changes), memcgs, actors);
+    scenario.kernel = Kernel::default();
+    scenario.granularity.reclaim = ReclaimSteps { pass: Pass::Walked, ..ReclaimSteps::default() };
+    let mut state = scenario.initial();
+    let mut log = mm_model::choose::Choose::default();
+    while scenario.enabled(&state, ActorId(0)) {
+        scenario.step(&mut state, ActorId(0), &mut log);
+    }
+    let mut passes = 0;
+    let mut freed = 0;
+    for event in log.events() {
+        if let Event::Returned(Call::TryToFreeMemCgroupPages { .. }, pages) = event {
+            passes += 1;
+            freed += pages.unsigned_abs();
+        }
+    }
+    (freed - request, passes)
+}
+
+#[test]
+fn requests_at_real_sizes_overreclaim_as_the_kernel_does() {
+    let rule = |lru: Lru, batch: ReclaimBatch| Changes {
+        lru: Some(lru),
+        reclaim_batch: Some(batch),
+        ..Changes::NONE
+    };
+    let whole = |lru| rule(lru, ReclaimBatch::Whole);
+    let quarter = |lru| rule(lru, ReclaimBatch::Fraction);
+    let clipped = |lru| rule(lru, ReclaimBatch::Clipped);
+    let (classic, mglru) = (Lru::Classic, Lru::Mglru);
+    let cases = [
+        ("linux-7.3", whole(classic), (1, 1), 65536, (45160, 1)),
+        ("linux-7.3", quarter(classic), (1, 1), 65536, (23, 16)),
+        ("linux-7.3", whole(classic), (4, 1), 65536, (59932, 1)),
+        ("linux-7.3", quarter(classic), (4, 1), 65536, (80, 12)),
+        ("linux-7.3", whole(classic), (1, 1), 2048, (1961, 1)),
+        ("linux-7.3", quarter(classic), (1, 1), 2048, (20, 9)),
+        ("linux-7.3", clipped(classic), (1, 1), 2048, (0, 64)),
+        ("linux-6.1", whole(classic), (2, 8), 2048, (1008, 1)),
+        ("linux-6.1", quarter(classic), (2, 8), 2048, (496, 3)),
+        ("linux-6.1", clipped(classic), (2, 8), 2048, (0, 4)),
+        ("linux-6.1", whole(mglru), (1, 8), 65536, (60928, 1)),
+        ("linux-6.1", quarter(mglru), (1, 8), 65536, (0, 10)),
+        ("linux-7.3", whole(mglru), (4, 1), 65536, (248, 1)),
+        ("linux-7.3", quarter(mglru), (4, 1), 65536, (237, 17)),
+    ];
+    let got = cases
+        .clone()
+        .map(|(design, changes, shape, request, _)| at_real_size(design, &changes, shape, request));
+    assert_eq!(got, cases.map(|(_, _, _, _, expected)| expected));
+}
