@@ -360,6 +360,21 @@ fn the_stockpile_fails_while_kswapd_has_isolated_what_it_is_about_to_free() {
 }
 
 #[test]
+fn chargers_at_the_limit_live_from_each_others_folios() {
+    let charge = Op::Charge { nr_pages: Pages(1), gfp: Gfp::READAHEAD };
+    let add = Op::LruAdd { nr_pages: Pages(1) };
+    let actors = vec![task("A", 0, &[charge, add]), task("B", 1, &[charge, add])];
+    let lists: [&[Run]; 1] = [&[pages(1)]];
+    let mut job = memcg("job", None, &lists);
+    job.max = Pages(1);
+    let mut scenario = scenario(preset("linux-7.3"), vec![job], actors);
+    scenario.kernel.pagevec_size = 1;
+    let seen = explore_both(&scenario);
+    let charge = Operation::Charge;
+    assert_eq!(seen.results, [ok(charge), error(charge, Errno::ENOMEM)].into());
+}
+
+#[test]
 fn in_any_order_a_pass_may_meet_the_locked_folio_first_or_last() {
     let results = |order: EvictionOrder| {
         let lists: [&[Run]; 1] = [&[one(FolioFlags::LOCKED), pages(1)]];
@@ -402,7 +417,7 @@ fn at_real_size(
     request: u64,
 ) -> (u64, usize) {
     let lists = vec![[pages(1 << 18)]; nodes];
-    let lists: Vec<&[Run]> = lists.iter().map(|runs| runs.as_slice()).collect();
+    let lists: Vec<&[Run]> = lists.iter().map(<[Run; 1]>::as_slice).collect();
     let below = |at: usize| memcg(&format!("memcg {at}"), (at > 0).then_some(JOB), &lists);
     let actors = vec![task("A", 0, &[write_reclaim(request)])];
     let memcgs = (0..memcgs).map(below).collect();

@@ -76,6 +76,10 @@ const LINUX_6_1: Design = Design {
 
 const RECLAIM_MIN_32: Design = Design { reclaim_batch: ReclaimBatch::Clipped, ..LINUX_6_12 };
 
+const RECLAIM_MIN_32_7_3: Design = Design { reclaim_batch: ReclaimBatch::Clipped, ..LINUX_7_3 };
+
+const RECLAIM_WHOLE_7_3: Design = Design { reclaim_batch: ReclaimBatch::Whole, ..LINUX_7_3 };
+
 /// The kernels, newest first.
 pub const PRESETS: &[Preset] = &[
     Preset { name: "linux-7.3", summary: "Linux 7.3.4", design: LINUX_7_3 },
@@ -85,5 +89,15 @@ pub const PRESETS: &[Preset] = &[
         name: "reclaim-min-32",
         summary: "Linux 6.12.117 with memory.reclaim in batches of at most SWAP_CLUSTER_MAX",
         design: RECLAIM_MIN_32,
+    },
+    Preset {
+        name: "reclaim-min-32-7.3",
+        summary: "Linux 7.3.4 with memory.reclaim in batches of at most SWAP_CLUSTER_MAX",
+        design: RECLAIM_MIN_32_7_3,
+    },
+    Preset {
+        name: "reclaim-whole-7.3",
+        summary: "Linux 7.3.4 with memory.reclaim in one batch, the whole rest each time",
+        design: RECLAIM_WHOLE_7_3,
     },
 ];
