@@ -424,19 +424,7 @@ fn at_real_size(
     let mut scenario = scenario(preset(design).with(changes), memcgs, actors);
     scenario.kernel = Kernel::default();
     scenario.granularity.reclaim = ReclaimSteps { pass: Pass::Walked, ..ReclaimSteps::default() };
-    let mut state = scenario.initial();
-    let mut log = mm_model::choose::Choose::default();
-    while scenario.enabled(&state, ActorId(0)) {
-        scenario.step(&mut state, ActorId(0), &mut log);
-    }
-    let mut passes = 0;
-    let mut freed = 0;
-    for event in log.events() {
-        if let Event::Returned(Call::TryToFreeMemCgroupPages { .. }, pages) = event {
-            passes += 1;
-            freed += pages.unsigned_abs();
-        }
-    }
+    let (freed, passes) = run_alone(&scenario);
     (freed - request, passes)
 }
 
@@ -471,4 +459,69 @@ fn requests_at_real_sizes_overreclaim_as_the_kernel_does() {
         .clone()
         .map(|(design, changes, shape, request, _)| at_real_size(design, &changes, shape, request));
     assert_eq!(got, cases.map(|(_, _, _, _, expected)| expected));
+}
+
+/// The most a request may free beyond itself with classic lists and a walk that stops at the goal:
+/// each pass for R pages frees at most R - 1 before the last round of nodes, and R + 3 clusters - 1
+/// in the first visit of each node of it.
+fn bound(batch: ReclaimBatch, cluster: u64, nodes: u64, request: u64) -> u64 {
+    let most = |rest: u64| {
+        let asked = match batch {
+            ReclaimBatch::Whole => rest,
+            ReclaimBatch::Clipped => rest.min(cluster),
+            ReclaimBatch::Fraction => rest / 4,
+        };
+        let goal = asked.max(cluster);
+        (goal - 1 + nodes * (goal + 3 * cluster - 1)).saturating_sub(rest)
+    };
+    (1..=request).map(most).max().unwrap_or(0)
+}
+
+#[test]
+fn no_request_frees_more_than_its_bound_and_some_come_near() {
+    let cluster = 4;
+    for (batch, least_share) in
+        [(ReclaimBatch::Whole, 78), (ReclaimBatch::Clipped, 53), (ReclaimBatch::Fraction, 53)]
+    {
+        let changes = Changes { reclaim_batch: Some(batch), ..Changes::NONE };
+        let mut best_share = 0;
+        for nodes in 1..=2_usize {
+            for (request, size) in (1..40).flat_map(|r| (1..80).step_by(3).map(move |s| (r, s))) {
+                let lists = vec![[pages(size)]; nodes];
+                let lists: Vec<&[Run]> = lists.iter().map(<[Run; 1]>::as_slice).collect();
+                let mut job = memcg("job", None, &lists);
+                for node in &mut job.reclaim.nodes {
+                    node.push((LruList::InactiveAnon, pages(size)));
+                }
+                let actors = vec![task("A", 0, &[write_reclaim(request)])];
+                let mut scenario = scenario(preset("linux-7.3").with(&changes), vec![job], actors);
+                scenario.kernel.swap_cluster_max = Pages(cluster);
+                let over = run_alone(&scenario).0.saturating_sub(request);
+                let most = bound(batch, cluster, nodes as u64, request);
+                assert!(
+                    over <= most,
+                    "{batch:?} {nodes} nodes {size}: {request} + {over} > {most}"
+                );
+                best_share = best_share.max(over * 100 / most);
+            }
+        }
+        assert!(best_share >= least_share, "{batch:?} comes to {best_share} % of its bound");
+    }
+}
+
+/// Runs the first actor alone to its end: the pages its passes returned, and how many there were.
+fn run_alone(scenario: &Scenario) -> (u64, usize) {
+    let mut state = scenario.initial();
+    let mut log = mm_model::choose::Choose::default();
+    while scenario.enabled(&state, ActorId(0)) {
+        scenario.step(&mut state, ActorId(0), &mut log);
+    }
+    let (mut freed, mut passes) = (0, 0);
+    for event in log.events() {
+        if let Event::Returned(Call::TryToFreeMemCgroupPages { .. }, pages) = event {
+            passes += 1;
+            freed += pages.unsigned_abs();
+        }
+    }
+    (freed, passes)
 }
