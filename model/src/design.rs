@@ -16,6 +16,8 @@ pub struct Field {
     pub summary: &'static str,
     /// The values it can take; none for a number.
     pub values: &'static [&'static str],
+    /// The least it can be, for a number.
+    pub least: Option<u8>,
 }
 
 impl Field {
@@ -29,7 +31,7 @@ macro_rules! design {
     (decisions {$($(#[doc = $doc:literal])+ $field:ident: $type:ident {
         $($(#[doc = $vdoc:literal])+ $variant:ident,)+
     })+}
-    numbers {$($(#[doc = $ndoc:literal])+ $number:ident,)+}) => {
+    numbers {$($(#[doc = $ndoc:literal])+ $number:ident: $least:literal..,)+}) => {
         $(
             $(#[doc = $doc])+
             #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -77,8 +79,14 @@ macro_rules! design {
                     key: stringify!($field),
                     summary: concat!($($doc),+),
                     values: $type::VARIANTS,
+                    least: None,
                 },)+
-                $(Field { key: stringify!($number), summary: concat!($($ndoc),+), values: &[] },)+
+                $(Field {
+                    key: stringify!($number),
+                    summary: concat!($($ndoc),+),
+                    values: &[],
+                    least: Some($least),
+                },)+
             ];
 
             /// This design with `changes` laid over it.
@@ -279,9 +287,9 @@ design! {
     }
     numbers {
         /// The divisor of the fraction rule of memory.reclaim.
-        reclaim_batch_divisor,
+        reclaim_batch_divisor: 1..,
         /// The least a memcg pass asks for, in units of SWAP_CLUSTER_MAX; 0 is no floor.
-        reclaim_floor,
+        reclaim_floor: 0..,
     }
 }
 

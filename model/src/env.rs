@@ -13,6 +13,9 @@ use crate::world::World;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
+mod signature;
+pub use signature::{Arg, Returns};
+
 /// Something the outside world decides. The answer is one of `0..=last`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Question {
@@ -49,7 +52,8 @@ pub enum Counter {
 }
 
 /// A kernel call a step makes, named after the function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields are the arguments of the kernel function")]
 pub enum Call {
     /// Returns 1 if the stock covered the pages.
@@ -171,7 +175,19 @@ impl fmt::Display for Operation {
 }
 
 /// An error the kernel returns, as its negative number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    strum::VariantArray,
+)]
 pub enum Errno {
     /// Interrupted by a signal.
     EINTR = -4,
@@ -186,11 +202,23 @@ pub enum Errno {
     ERESTARTSYS = -512,
 }
 
+impl Errno {
+    /// The error of that negative number.
+    pub fn from_raw(number: i64) -> Option<Self> {
+        <Self as strum::VariantArray>::VARIANTS
+            .iter()
+            .copied()
+            .find(|errno| *errno as i64 == number)
+    }
+}
+
 /// What happened in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A kernel call returned this (0 if it returns nothing).
     Returned(Call, i64),
+    /// An attempt found a level's usage above its max with these pages in it, and will be refused.
+    AboveMax(MemcgId, Pages),
     /// An operation began; for a charge, with these flags.
     Begin(Operation, Gfp),
     /// The operation that has just begun asks for that many pages.

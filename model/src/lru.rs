@@ -61,8 +61,9 @@ impl Run {
 
 /// `enum lru_list`. With MGLRU the inactive lists are the generations that may be evicted, the
 /// active ones the younger generations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum LruList {
     /// `LRU_INACTIVE_ANON`.
     InactiveAnon,

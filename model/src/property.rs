@@ -2,6 +2,7 @@
 
 use crate::env::Event;
 use crate::ids::{ActorId, MemcgId};
+use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
 use crate::scenario::Scenario;
 use crate::state::State;
 use crate::units::Pages;
@@ -9,6 +10,8 @@ use crate::units::Pages;
 mod charges_conserved;
 mod deadlock_free;
 mod errors_legitimate;
+mod no_spurious_refusal;
+mod no_transient_excess;
 mod nothing_leaked;
 mod speculative_charge_never_ooms;
 mod usage_within_max;
@@ -43,6 +46,8 @@ pub struct Property {
 pub const PROPERTIES: &[&Property] = &[
     &charges_conserved::PROPERTY,
     &usage_within_max::PROPERTY,
+    &no_transient_excess::PROPERTY,
+    &no_spurious_refusal::PROPERTY,
     &speculative_charge_never_ooms::PROPERTY,
     &errors_legitimate::PROPERTY,
     &nothing_leaked::PROPERTY,
@@ -69,6 +74,17 @@ impl Transition<'_> {
             .sum();
         let in_flight: Pages = to.actors.iter().map(|actor| actor.in_flight(scenario, level)).sum();
         resident + collected + stocked + held + in_flight
+    }
+
+    /// Usage of a level without what running attempts have added and may still take back.
+    fn settled(&self, state: &State, level: MemcgId) -> Pages {
+        let attempts: Pages = state
+            .actors
+            .iter()
+            .filter(|actor| actor.charging().is_some_and(TryChargeMemcg::attempting))
+            .map(|actor| actor.in_flight(self.scenario, level))
+            .sum();
+        state.world.memcgs[level.index()].memory.usage - attempts
     }
 
     /// Whether every level's usage is what it must be.

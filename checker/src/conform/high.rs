@@ -3,7 +3,7 @@
 use super::scripted::{
     Bench, Chain, Flag, LEVELS, PageCount, Script, Version, compare_calls, differ, level, notation,
 };
-use super::{Outcome, has_fields};
+use super::{CaseOutcome, has_fields};
 use mm_model::env::{Call, Env, Event, Question};
 use mm_model::mm::memcontrol::mem_cgroup_handle_over_high::MemCgroupHandleOverHigh;
 use mm_model::scenario::TaskFlags;
@@ -92,9 +92,9 @@ pub(super) fn recognises(row: &Value) -> bool {
 }
 
 /// Runs a case.
-pub(super) fn run(case: &Value) -> Outcome {
+pub(super) fn run(case: &Value) -> CaseOutcome {
     let row = Row::deserialize(case).expect("the row was checked");
-    judge(&row).unwrap_or(Outcome::Passed)
+    judge(&row).unwrap_or(CaseOutcome::Passed)
 }
 
 /// The usage of every level, as vectors write it.
@@ -104,7 +104,7 @@ pub(super) fn usage(world: &World) -> Value {
 }
 
 /// The first difference.
-fn judge(row: &Row) -> Option<Outcome> {
+fn judge(row: &Row) -> Option<CaseOutcome> {
     let input = &row.input;
     let chain = Chain {
         usage: input.usage.map(|pages| pages.0),

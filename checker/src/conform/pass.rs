@@ -5,7 +5,7 @@
 //! generation ages.
 
 use super::scripted::{Bench, Chain, Flag, PageCount, Version, differ};
-use super::{Outcome, has_fields};
+use super::{CaseOutcome, has_fields};
 use mm_model::design::{Changes, Lru, MemcgWalk, ReclaimBatch};
 use mm_model::env::{Call, Env, Event, Question};
 use mm_model::ids::MemcgId;
@@ -133,16 +133,16 @@ pub(super) fn recognises(row: &Value) -> bool {
 }
 
 /// Runs a case.
-pub(super) fn run(case: &Value) -> Outcome {
+pub(super) fn run(case: &Value) -> CaseOutcome {
     let row = Row::deserialize(case).expect("the row was checked");
     let sized = |lists: &Vec<Vec<PageCount>>| {
         lists.len() == row.memcgs && lists.iter().all(|nodes| nodes.len() == row.nodes)
     };
     if !sized(&row.file) || !sized(&row.anon) {
         let reason = "file and anon are not lists of memcgs of nodes".to_owned();
-        return Outcome::Skipped { reason };
+        return CaseOutcome::Skipped { reason };
     }
-    judge(&row).unwrap_or(Outcome::Passed)
+    judge(&row).unwrap_or(CaseOutcome::Passed)
 }
 
 /// The first memcg is the target, the others its children.
@@ -201,7 +201,7 @@ impl Row {
 }
 
 /// The first difference.
-fn judge(row: &Row) -> Option<Outcome> {
+fn judge(row: &Row) -> Option<CaseOutcome> {
     let mut bench = row.bench();
     let mut passes = row.passes.iter().enumerate();
     passes
@@ -209,7 +209,7 @@ fn judge(row: &Row) -> Option<Outcome> {
         .or_else(|| row.request.as_ref().and_then(|request| judge_request(&mut bench, request)))
 }
 
-fn judge_pass(bench: &mut Bench, at: usize, expected: &PassResult) -> Option<Outcome> {
+fn judge_pass(bench: &mut Bench, at: usize, expected: &PassResult) -> Option<CaseOutcome> {
     let before = Row::pages(&bench.world);
     let mut frame = TryToFreeMemCgroupPages::enter(TARGET, Pages(expected.asked), true);
     let mut env = Passes::default();
@@ -236,7 +236,7 @@ fn judge_pass(bench: &mut Bench, at: usize, expected: &PassResult) -> Option<Out
         .or_else(|| differ(place("freed"), json!(expected.freed), json!(freed)))
 }
 
-fn judge_request(bench: &mut Bench, expected: &Request) -> Option<Outcome> {
+fn judge_request(bench: &mut Bench, expected: &Request) -> Option<CaseOutcome> {
     let mut env = Passes::default();
     let request = expected.nr_to_reclaim.0;
     let frame = MemoryReclaim::enter(&bench.scenario, TARGET, request);

@@ -1,7 +1,7 @@
 //! The loop of a write to memory.reclaim: passes, signals and dying cgroups were scripted.
 
 use super::scripted::{Bench, Chain, Flag, LEVELS, PageCount, Script, Version, differ, level};
-use super::{Outcome, has_fields};
+use super::{CaseOutcome, has_fields};
 use mm_model::design::PRESETS;
 use mm_model::env::{Ask, Call, Env, Errno, Event, Question};
 use mm_model::mm::memcontrol::memory_reclaim::MemoryReclaim;
@@ -100,6 +100,7 @@ impl Env for Stubs {
             Event::Returned(..)
             | Event::Begin(..)
             | Event::End(..)
+            | Event::AboveMax(..)
             | Event::Requested(_)
             | Event::Reclaimed(..)
             | Event::Restarted(_)
@@ -121,9 +122,9 @@ pub(super) fn recognises(row: &Value) -> bool {
 }
 
 /// Runs a case.
-pub(super) fn run(case: &Value) -> Outcome {
+pub(super) fn run(case: &Value) -> CaseOutcome {
     let row = Row::deserialize(case).expect("the row was checked");
-    judge(&row).unwrap_or(Outcome::Passed)
+    judge(&row).unwrap_or(CaseOutcome::Passed)
 }
 
 /// The name vectors give a result.
@@ -140,7 +141,7 @@ pub(super) fn name(result: Option<Result<(), Errno>>) -> &'static str {
 }
 
 /// The first difference.
-fn judge(row: &Row) -> Option<Outcome> {
+fn judge(row: &Row) -> Option<CaseOutcome> {
     let input = &row.input;
     let request = Pages(input.bytes / 4096);
     let written =

@@ -6,7 +6,7 @@ use super::reclaim::name;
 use super::scripted::{
     Bench, Chain, Flag, LEVELS, PageCount, Script, Version, compare_calls, differ, notation,
 };
-use super::{Outcome, has_fields};
+use super::{CaseOutcome, has_fields};
 use mm_model::env::{Call, Env, Event, Question};
 use mm_model::mm::madvise::madvise_stockpile::MadviseStockpile;
 use mm_model::scenario::{Ram, TaskFlags};
@@ -74,6 +74,7 @@ impl Env for Stubs {
             Event::Returned(call, value) => self.calls.extend(notation(call, value)),
             Event::Begin(..)
             | Event::End(..)
+            | Event::AboveMax(..)
             | Event::Requested(_)
             | Event::Reclaimed(..)
             | Event::Restarted(_)
@@ -120,13 +121,13 @@ pub(super) fn recognises(row: &Value) -> bool {
 }
 
 /// Runs a case.
-pub(super) fn run(case: &Value) -> Outcome {
+pub(super) fn run(case: &Value) -> CaseOutcome {
     let row = Row::deserialize(case).expect("the row was checked");
-    judge(&row).unwrap_or(Outcome::Passed)
+    judge(&row).unwrap_or(CaseOutcome::Passed)
 }
 
 /// The first difference.
-fn judge(row: &Row) -> Option<Outcome> {
+fn judge(row: &Row) -> Option<CaseOutcome> {
     let input = &row.input;
     let chain = Chain {
         usage: input.usage.map(|pages| pages.0),

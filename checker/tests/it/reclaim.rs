@@ -19,6 +19,9 @@ use std::collections::BTreeSet;
 
 const JOB: MemcgId = MemcgId(0);
 
+/// What the kernel's counters do not promise where their steps can be seen.
+const NOT_PROMISED: [&str; 2] = ["no-transient-excess", "no-spurious-refusal"];
+
 fn preset(name: &str) -> Design {
     let preset = PRESETS.iter().find(|preset| preset.name == name);
     preset.expect("the design is there").design.clone()
@@ -119,7 +122,8 @@ fn explore(scenario: &Scenario, fuse: Fuse) -> Seen {
             let step = Transition { scenario, from: Some((&from, actor)), to: &to, events };
             for property in PROPERTIES {
                 let holds = !(property.applies)(&step) || (property.holds)(&step);
-                assert!(holds, "{} is violated by {events:?}", property.name);
+                let promised = !NOT_PROMISED.contains(&property.name);
+                assert!(holds || !promised, "{} is violated by {events:?}", property.name);
             }
             for event in events {
                 match event {
@@ -129,6 +133,7 @@ fn explore(scenario: &Scenario, fuse: Fuse) -> Seen {
                     Event::Restarted(_) => seen.restarts += 1,
                     Event::Returned(..)
                     | Event::Begin(..)
+                    | Event::AboveMax(..)
                     | Event::Requested(_)
                     | Event::Reclaimed(..)
                     | Event::Signalled(_) => {}
@@ -253,6 +258,7 @@ fn only_the_last_attempt_sees_what_another_cpu_has_collected() {
             Event::Returned(..)
             | Event::Begin(..)
             | Event::End(..)
+            | Event::AboveMax(..)
             | Event::Requested(_)
             | Event::Reclaimed(..)
             | Event::Restarted(_)

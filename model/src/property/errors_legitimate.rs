@@ -19,6 +19,7 @@ pub(super) const PROPERTY: Property = Property {
                     || may_return(*operation, *gfp).iter().any(|errno| *errno as i64 == *result)
             }
             Event::Begin(..)
+            | Event::AboveMax(..)
             | Event::Returned(..)
             | Event::Requested(_)
             | Event::Reclaimed(..)
