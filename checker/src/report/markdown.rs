@@ -2,50 +2,57 @@
 
 use super::word;
 use crate::check::{Checked, Counterexample, Judged};
+use crate::verdict::Verdict;
 use std::fmt::Write as _;
 
-/// A row for every verdict that is expected, and two for the numbers of each search.
+/// A row for each search: what is violated by name, with the length of its counterexample, and the
+/// rest in numbers.
 pub fn results(checked: &[Checked]) -> String {
     let mut text = String::from(
-        "| spec | design | property | verdict | counterexample |\n|---|---|---|---|---|\n",
+        "| spec | design | violated | holds | vacuous | states | transitions |\n\
+         |---|---|---|---:|---:|---:|---:|\n",
     );
     for checked in checked {
-        let mut row = |property: &str, verdict: &str, path: &str| {
-            let (spec, design) = (&checked.spec, &checked.design.name);
-            let _ = writeln!(text, "| {spec} | {design} | {property} | {verdict} | {path} |");
-        };
-        for judged in checked.judged.iter().filter(|judged| judged.expected.is_some()) {
-            let path = judged.counterexample.as_ref().map(path).unwrap_or_default();
-            row(&name(checked, judged), &verdict(judged), &path);
-        }
-        let least = if checked.stopped.is_some() { "at least " } else { "" };
-        row("states", &format!("{least}{}", checked.states), "");
-        row("transitions", &format!("{least}{}", checked.transitions), "");
+        let Checked { spec, design, stopped, states, transitions, judged, .. } = checked;
+        let least = if stopped.is_some() { "at least " } else { "" };
+        let named: Vec<String> =
+            judged.iter().filter(|it| is_named(it)).map(|it| named(checked, it)).collect();
+        let count = |verdict| judged.iter().filter(|it| it.verdict == verdict).count();
+        let _ = writeln!(
+            text,
+            "| {spec} | {} | {} | {} | {} | {least}{states} | {least}{transitions} |",
+            design.name,
+            named.join("; "),
+            count(Verdict::Holds),
+            count(Verdict::Vacuous),
+        );
     }
     text
 }
 
-fn name(checked: &Checked, judged: &Judged) -> String {
-    let name = judged.claim.name(&checked.scenario);
-    match judged.fairness {
-        Some(fairness) => format!("{name} ({fairness} fairness)"),
-        None => name,
-    }
+/// What is violated, open, or not as expected has to be read by name.
+fn is_named(judged: &Judged) -> bool {
+    matches!(judged.verdict, Verdict::Violated | Verdict::Unknown) || judged.ok() == Some(false)
 }
 
-fn verdict(judged: &Judged) -> String {
-    let found = word(judged.verdict);
-    match judged.expected {
-        Some(expected) if expected != judged.verdict => {
-            format!("**{found}**, expected {}", word(expected))
-        }
-        Some(_) | None => found.to_owned(),
+fn named(checked: &Checked, judged: &Judged) -> String {
+    let mut text = judged.claim.name(&checked.scenario);
+    if judged.verdict != Verdict::Violated {
+        let _ = write!(text, ": {}", word(judged.verdict));
     }
+    if let Some(path) = &judged.counterexample {
+        let _ = write!(text, " ({})", length(path));
+    }
+    if let Some(expected) = judged.expected.filter(|_| judged.ok() == Some(false)) {
+        let _ = write!(text, ", **expected {}**", word(expected));
+    }
+    text
 }
 
-fn path(path: &Counterexample) -> String {
+fn length(path: &Counterexample) -> String {
+    let steps = |count| if count == 1 { "1 step".to_owned() } else { format!("{count} steps") };
     match path.cycle_from {
-        None => format!("{} steps", path.stem()),
-        Some(_) => format!("{} steps, then {} for ever", path.stem(), path.cycle()),
+        None => steps(path.stem()),
+        Some(_) => format!("{}, then {} for ever", steps(path.stem()), path.cycle()),
     }
 }

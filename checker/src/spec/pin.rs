@@ -50,7 +50,12 @@ fn table_of<'t>(parent: &'t mut Table, name: &str) -> &'t mut Table {
         let inline = std::mem::take(item);
         *item = Item::Table(inline.into_table().expect("a spec's expectations are tables"));
     }
-    let table = item.as_table_mut().expect("it was made one");
+    if let Some(mut key) = parent.key_mut(name) {
+        // The space before the `=` that was there.
+        key.leaf_decor_mut().clear();
+        key.dotted_decor_mut().clear();
+    }
+    let table = parent[name].as_table_mut().expect("it was made one");
     table.set_dotted(false);
     table
 }

@@ -7,9 +7,9 @@ use crate::gfp::Gfp;
 /// Only who may fail does.
 pub(super) const PROPERTY: Property = Property {
     name: "errors-legitimate",
-    claim: "a charge returns 0 or -ENOMEM, and never an error if it must not fail or may use \
-            reserves (NOFAIL, HIGH); a write to memory.reclaim -EAGAIN or -EINTR, MADV_STOCKPILE \
-            also -ENOMEM or -EINVAL; writers of limits and uncharges return no error",
+    claim: "an operation returns 0 or an error of its own: a charge -ENOMEM unless it must not fail \
+            or may use reserves (NOFAIL, HIGH), memory.reclaim -EAGAIN or -EINTR, MADV_STOCKPILE \
+            also -ENOMEM and -EINVAL, all others none",
     when: "an operation ends",
     applies: |step| step.events.iter().any(|event| matches!(event, Event::End(..))),
     holds: |step| {
