@@ -208,10 +208,14 @@ pub fn does(scenario: &Scenario, actor: ActorId, operation: Operation) -> bool {
     let begins = |op: &Op| match op {
         Op::Charge { .. } => operation == Operation::Charge,
         Op::Uncharge { .. } => operation == Operation::Uncharge,
-        Op::LruAdd { .. } => false,
+        Op::WriteReclaim { .. } => operation == Operation::ReclaimWrite,
+        Op::WriteHigh { .. } => operation == Operation::HighWrite,
+        Op::WriteMax { .. } => operation == Operation::MaxWrite,
+        Op::Stockpile { .. } => operation == Operation::Stockpile,
+        Op::LruAdd { .. } | Op::Signal { .. } | Op::Mark { .. } => false,
     };
     match &scenario.actors[actor.index()].kind {
         ActorKind::Task { program, .. } => program.iter().any(begins),
-        ActorKind::DrainWorker => false,
+        ActorKind::DrainWorker | ActorKind::Kswapd { .. } => false,
     }
 }

@@ -191,7 +191,11 @@ impl Reader<'_> {
                 self.label.slept |= matches!(call, Call::ScheduleTimeoutKillable { .. });
                 self.count(What::Event(event));
             }
-            Event::AboveMax(..) => self.count(What::Event(event)),
+            Event::AboveMax(..)
+            | Event::Requested(_)
+            | Event::Reclaimed(..)
+            | Event::Restarted(_)
+            | Event::Signalled(_) => self.count(What::Event(event)),
         }
     }
 

@@ -12,9 +12,11 @@ use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 pub mod drain_worker;
+pub mod kswapd;
 pub mod task;
 
 use drain_worker::DrainWorker;
+use kswapd::Kswapd;
 use task::Task;
 
 /// Operations that lie in each other, outermost first: no kind lies in its own.
@@ -36,6 +38,8 @@ pub enum At {
     Task(Task),
     /// The drain worker of a CPU.
     DrainWorker(DrainWorker),
+    /// kswapd.
+    Kswapd(Kswapd),
 }
 
 impl Actor {
@@ -44,6 +48,7 @@ impl Actor {
         let at = match config.kind {
             ActorKind::Task { .. } => At::Task(Task::START),
             ActorKind::DrainWorker => At::DrainWorker(DrainWorker::START),
+            ActorKind::Kswapd { .. } => At::Kswapd(Kswapd::START),
         };
         Self { current: Current::default(), at }
     }
@@ -57,8 +62,12 @@ impl Actor {
             (At::DrainWorker(worker), ActorKind::DrainWorker) => {
                 At::DrainWorker(worker.step(kernel))
             }
-            (At::Task(_), ActorKind::DrainWorker)
-            | (At::DrainWorker(_), ActorKind::Task { .. }) => {
+            (At::Kswapd(kswapd), ActorKind::Kswapd { high, .. }) => {
+                At::Kswapd(kswapd.step(*high, kernel))
+            }
+            (At::Task(_), ActorKind::DrainWorker | ActorKind::Kswapd { .. })
+            | (At::DrainWorker(_), ActorKind::Task { .. } | ActorKind::Kswapd { .. })
+            | (At::Kswapd(_), ActorKind::Task { .. } | ActorKind::DrainWorker) => {
                 unreachable!("an actor keeps its kind")
             }
         }
@@ -69,6 +78,7 @@ impl Actor {
         match &self.at {
             At::Task(task) => task.locality(config, scenario),
             At::DrainWorker(worker) => Some(worker.locality(config, scenario)),
+            At::Kswapd(kswapd) => Some(kswapd.locality(config, scenario)),
         }
     }
 
@@ -76,7 +86,7 @@ impl Actor {
     pub const fn charging(&self) -> Option<&TryChargeMemcg> {
         match &self.at {
             At::Task(task) => task.charging(),
-            At::DrainWorker(_) => None,
+            At::DrainWorker(_) | At::Kswapd(_) => None,
         }
     }
 
@@ -84,7 +94,7 @@ impl Actor {
     pub fn open(&self) -> OpenOperations {
         match self.at {
             At::Task(task) => task.open().into_iter().collect(),
-            At::DrainWorker(_) => OpenOperations::new(),
+            At::DrainWorker(_) | At::Kswapd(_) => OpenOperations::new(),
         }
     }
 
@@ -93,6 +103,7 @@ impl Actor {
         match &self.at {
             At::Task(task) => task.has_exited(),
             At::DrainWorker(worker) => worker.is_idle(),
+            At::Kswapd(kswapd) => kswapd.is_idle(),
         }
     }
 
@@ -101,6 +112,7 @@ impl Actor {
         match &self.at {
             At::Task(task) => task.in_flight(scenario, level),
             At::DrainWorker(worker) => worker.in_flight(scenario, level),
+            At::Kswapd(_) => Pages::ZERO,
         }
     }
 
@@ -110,6 +122,7 @@ impl Actor {
         match &self.at {
             At::Task(task) => task.stack(&mut stack),
             At::DrainWorker(worker) => worker.stack(&mut stack),
+            At::Kswapd(kswapd) => kswapd.stack(&mut stack),
         }
         stack
     }

@@ -14,8 +14,10 @@ pub struct Field {
     key: &'static str,
     /// What it decides.
     pub summary: &'static str,
-    /// The values it can take.
+    /// The values it can take; none for a number.
     pub values: &'static [&'static str],
+    /// The least it can be, for a number.
+    pub least: Option<u8>,
 }
 
 impl Field {
@@ -26,9 +28,10 @@ impl Field {
 }
 
 macro_rules! design {
-    ($($(#[doc = $doc:literal])+ $field:ident: $type:ident {
+    (decisions {$($(#[doc = $doc:literal])+ $field:ident: $type:ident {
         $($(#[doc = $vdoc:literal])+ $variant:ident,)+
-    })+) => {
+    })+}
+    numbers {$($(#[doc = $ndoc:literal])+ $number:ident: $least:literal..,)+}) => {
         $(
             $(#[doc = $doc])+
             #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -45,6 +48,7 @@ macro_rules! design {
         #[serde(rename_all = "kebab-case", deny_unknown_fields)]
         pub struct Design {
             $($(#[doc = $doc])+ pub $field: $type,)+
+            $($(#[doc = $ndoc])+ pub $number: u8,)+
         }
 
         /// Some decisions, to be laid over a design.
@@ -56,11 +60,16 @@ macro_rules! design {
                 #[serde(skip_serializing_if = "Option::is_none")]
                 pub $field: Option<$type>,
             )+
+            $(
+                $(#[doc = $ndoc])+
+                #[serde(skip_serializing_if = "Option::is_none")]
+                pub $number: Option<u8>,
+            )+
         }
 
         impl Changes {
             /// No change, to be filled in with struct update syntax.
-            pub const NONE: Self = Self { $($field: None,)+ };
+            pub const NONE: Self = Self { $($field: None,)+ $($number: None,)+ };
         }
 
         impl Design {
@@ -70,6 +79,13 @@ macro_rules! design {
                     key: stringify!($field),
                     summary: concat!($($doc),+),
                     values: $type::VARIANTS,
+                    least: None,
+                },)+
+                $(Field {
+                    key: stringify!($number),
+                    summary: concat!($($ndoc),+),
+                    values: &[],
+                    least: Some($least),
                 },)+
             ];
 
@@ -77,6 +93,7 @@ macro_rules! design {
             #[must_use]
             pub fn with(mut self, changes: &Changes) -> Self {
                 $(if let Some(value) = changes.$field { self.$field = value; })+
+                $(if let Some(value) = changes.$number { self.$number = value; })+
                 self
             }
         }
@@ -84,124 +101,195 @@ macro_rules! design {
 }
 
 design! {
-    /// How many memcgs a CPU's stock can serve at once.
-    stock_slots: StockSlots {
-        /// One; another memcg drains it first.
-        One,
-        /// NR_MEMCG_STOCK; when all are taken, one is evicted in turn.
-        Several,
+    decisions {
+        /// How many memcgs a CPU's stock can serve at once.
+        stock_slots: StockSlots {
+            /// One; another memcg drains it first.
+            One,
+            /// NR_MEMCG_STOCK; when all are taken, one is evicted in turn.
+            Several,
+        }
+        /// What refill_stock() does with more pages than a slot may keep.
+        oversize_refill: OversizeRefill {
+            /// They go through the slot, which is then drained whole.
+            ThroughTheSlot,
+            /// They are uncharged at once and the slot stays as it is.
+            UnchargeAtOnce,
+        }
+        /// Which CPUs drain_all_stock() queues work on.
+        drain_queue: DrainQueue {
+            /// Every CPU with stock of the subtree.
+            EveryCpu,
+            /// Not the isolated ones, whose stock stays.
+            NotIsolated,
+        }
+        /// Whether drain_all_stock() waits for the work it queued.
+        drain_wait: DrainWait {
+            /// It returns at once; the caller's next attempt races with the workers.
+            No,
+            /// It waits until every queued drain has run (no kernel does).
+            Flush,
+        }
+        /// The first counter attempt of a charge that may not even wake kswapd.
+        noreclaim_batch: NoreclaimBatch {
+            /// A whole batch, as any other.
+            Batch,
+            /// The pages asked for and no more.
+            Exact,
+        }
+        /// Whether a failure of the memory+swap counter forbids swap for the rest of the charge.
+        memsw_noswap: MemswNoswap {
+            /// Until the charge returns.
+            Sticky,
+            /// Until the next retry.
+            Reset,
+        }
+        /// What a charge of an OOM victim whose memory is being freed does after the counters refuse.
+        victim_charge: VictimCharge {
+            /// It reclaims and retries like any other.
+            Retries,
+            /// It fails at once.
+            Fails,
+        }
+        /// Which charges raise a MAX event although they never reached reclaim.
+        max_event: MaxEvent {
+            /// Forced ones, before the counters are raised.
+            ForcedBefore,
+            /// Forced ones, after the counters are raised, and rejected ones.
+            ForcedOrRejectedAfter,
+        }
+        /// Whether a charge waits for a task that is being moved between cgroup v1 groups.
+        charge_moving: ChargeMoving {
+            /// It waits and retries without counting.
+            Waits,
+            /// There is no such move.
+            Gone,
+        }
+        /// What the memcg OOM killer does for a task that is dying already.
+        dying_oom: DyingOom {
+            /// It reports success without a kill.
+            Succeeds,
+            /// It looks for a victim as for any other task.
+            LooksForVictim,
+        }
+        /// What a dying task does about the pages it charged over memory.high.
+        dying_over_high: DyingOverHigh {
+            /// It reclaims and sleeps like any other.
+            Reclaims,
+            /// It leaves before each round.
+            Leaves,
+        }
+        /// Whether a retry because the pass left enough margin counts against the retries.
+        margin_retry: MarginRetry {
+            /// It does not: the loop has no bound.
+            Uncounted,
+            /// It does (no kernel does).
+            Counted,
+        }
+        /// Whether a retry of a small charge because the pass freed something counts.
+        progress_retry: ProgressRetry {
+            /// It does not: the loop has no bound.
+            Uncounted,
+            /// It does (no kernel does).
+            Counted,
+        }
+        /// Where a charge with NORETRY gives up.
+        noretry: Noretry {
+            /// After the pass that follows the drain.
+            AfterDrain,
+            /// Nowhere: it goes on to the OOM killer (no kernel does).
+            Ignored,
+        }
+        /// What a charge that must not fail does at the end.
+        nofail: Nofail {
+            /// It is forced over the limit.
+            Forced,
+            /// It fails like any other (no kernel does).
+            Refused,
+        }
+        /// How page_counter_try_charge() tests the limit.
+        counter_test: CounterTest {
+            /// It adds, then compares, then takes back.
+            AddThenCompare,
+            /// It reads and compares, then adds: two tasks can both pass (no kernel does).
+            CompareThenAdd,
+        }
+        /// Which levels page_counter_try_charge() takes back after a refusal.
+        counter_undo: CounterUndo {
+            /// The one that refused and all below it.
+            AllLevels,
+            /// Only the one that refused (no kernel does).
+            RefusingLevel,
+        }
+        /// Which LRU a memcg's pages are on.
+        lru: Lru {
+            /// Active and inactive lists.
+            Classic,
+            /// Generations (MGLRU).
+            Mglru,
+        }
+        /// How a memcg pass walks the memcgs below its target.
+        memcg_walk: MemcgWalk {
+            /// From the target on, all of them, whatever is already freed.
+            Full,
+            /// From where the last walker stopped, until the goal is reached; all of them only if
+            /// nothing was freed.
+            Shared,
+        }
+        /// How many pages an MGLRU visit looks at.
+        mglru_budget: MglruBudget {
+            /// All pages of the lruvec >> priority, computed again after each eviction.
+            Total,
+            /// The evictable pages >> priority, computed again after each eviction.
+            Evictable,
+            /// The evictable pages >> priority, computed once.
+            Once,
+        }
+        /// Whether an MGLRU visit stops between evictions when the goal of the pass is reached.
+        mglru_goal: MglruGoal {
+            /// Only if the target is the root.
+            Root,
+            /// Always.
+            Always,
+        }
+        /// What a signal does to an MGLRU visit.
+        mglru_signal: MglruSignal {
+            /// A fatal one ends it and counts as MIN_LRU_BATCH pages freed.
+            FatalCounts,
+            /// Nothing.
+            Ignored,
+            /// Any signal ends it if the reclaim is proactive.
+            EndsProactive,
+        }
+        /// How much of the rest of a request a write to memory.reclaim asks of one pass.
+        reclaim_batch: ReclaimBatch {
+            /// All of it.
+            Whole,
+            /// At most SWAP_CLUSTER_MAX.
+            Clipped,
+            /// The rest divided by reclaim-batch-divisor.
+            Fraction,
+        }
+        /// What a write to memory.reclaim returns when it sees a signal.
+        reclaim_signal: ReclaimSignal {
+            /// -EINTR.
+            Interrupts,
+            /// The restart code: the write may begin anew, for the whole request.
+            Restarts,
+        }
+        /// Whether memory.reclaim and the writers of limits stop when the cgroup is being removed.
+        dying_cgroup: DyingCgroup {
+            /// They do not look.
+            GoesOn,
+            /// They stop; memory.reclaim with -EAGAIN.
+            Stops,
+        }
     }
-    /// What refill_stock() does with more pages than a slot may keep.
-    oversize_refill: OversizeRefill {
-        /// They go through the slot, which is then drained whole.
-        ThroughTheSlot,
-        /// They are uncharged at once and the slot stays as it is.
-        UnchargeAtOnce,
-    }
-    /// Which CPUs drain_all_stock() queues work on.
-    drain_queue: DrainQueue {
-        /// Every CPU with stock of the subtree.
-        EveryCpu,
-        /// Not the isolated ones, whose stock stays.
-        NotIsolated,
-    }
-    /// Whether drain_all_stock() waits for the work it queued.
-    drain_wait: DrainWait {
-        /// It returns at once; the caller's next attempt races with the workers.
-        No,
-        /// It waits until every queued drain has run (no kernel does).
-        Flush,
-    }
-    /// The first counter attempt of a charge that may not even wake kswapd.
-    noreclaim_batch: NoreclaimBatch {
-        /// A whole batch, as any other.
-        Batch,
-        /// The pages asked for and no more.
-        Exact,
-    }
-    /// Whether a failure of the memory+swap counter forbids swap for the rest of the charge.
-    memsw_noswap: MemswNoswap {
-        /// Until the charge returns.
-        Sticky,
-        /// Until the next retry.
-        Reset,
-    }
-    /// What a charge of an OOM victim whose memory is being freed does after the counters refuse.
-    victim_charge: VictimCharge {
-        /// It reclaims and retries like any other.
-        Retries,
-        /// It fails at once.
-        Fails,
-    }
-    /// Which charges raise a MAX event although they never reached reclaim.
-    max_event: MaxEvent {
-        /// Forced ones, before the counters are raised.
-        ForcedBefore,
-        /// Forced ones, after the counters are raised, and rejected ones.
-        ForcedOrRejectedAfter,
-    }
-    /// Whether a charge waits for a task that is being moved between cgroup v1 groups.
-    charge_moving: ChargeMoving {
-        /// It waits and retries without counting.
-        Waits,
-        /// There is no such move.
-        Gone,
-    }
-    /// What the memcg OOM killer does for a task that is dying already.
-    dying_oom: DyingOom {
-        /// It reports success without a kill.
-        Succeeds,
-        /// It looks for a victim as for any other task.
-        LooksForVictim,
-    }
-    /// What a dying task does about the pages it charged over memory.high.
-    dying_over_high: DyingOverHigh {
-        /// It reclaims and sleeps like any other.
-        Reclaims,
-        /// It leaves before each round.
-        Leaves,
-    }
-    /// Whether a retry because the pass left enough margin counts against the retries.
-    margin_retry: MarginRetry {
-        /// It does not: the loop has no bound.
-        Uncounted,
-        /// It does (no kernel does).
-        Counted,
-    }
-    /// Whether a retry of a small charge because the pass freed something counts.
-    progress_retry: ProgressRetry {
-        /// It does not: the loop has no bound.
-        Uncounted,
-        /// It does (no kernel does).
-        Counted,
-    }
-    /// Where a charge with NORETRY gives up.
-    noretry: Noretry {
-        /// After the pass that follows the drain.
-        AfterDrain,
-        /// Nowhere: it goes on to the OOM killer (no kernel does).
-        Ignored,
-    }
-    /// What a charge that must not fail does at the end.
-    nofail: Nofail {
-        /// It is forced over the limit.
-        Forced,
-        /// It fails like any other (no kernel does).
-        Refused,
-    }
-    /// How page_counter_try_charge() tests the limit.
-    counter_test: CounterTest {
-        /// It adds, then compares, then takes back.
-        AddThenCompare,
-        /// It reads and compares, then adds: two tasks can both pass (no kernel does).
-        CompareThenAdd,
-    }
-    /// Which levels page_counter_try_charge() takes back after a refusal.
-    counter_undo: CounterUndo {
-        /// The one that refused and all below it.
-        AllLevels,
-        /// Only the one that refused (no kernel does).
-        RefusingLevel,
+    numbers {
+        /// The divisor of the fraction rule of memory.reclaim.
+        reclaim_batch_divisor: 1..,
+        /// The least a memcg pass asks for, in units of SWAP_CLUSTER_MAX; 0 is no floor.
+        reclaim_floor: 0..,
     }
 }
 

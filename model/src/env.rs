@@ -6,7 +6,8 @@
 //! one, a replay repeats one.
 
 use crate::gfp::Gfp;
-use crate::ids::{CpuId, MemcgId};
+use crate::ids::{ActorId, CpuId, MemcgId, NodeId};
+use crate::lru::LruList;
 use crate::units::Pages;
 use crate::world::World;
 use serde::{Deserialize, Serialize};
@@ -33,6 +34,12 @@ pub enum Ask {
     OomOutcome(MemcgId),
     /// Whether a task is being moved between cgroup v1 groups.
     ChargeMoving,
+    /// Which run of equal folios of a list is taken from next, where the order is any: a position.
+    Folio(MemcgId, NodeId, LruList),
+    /// Whether the cgroup is being removed.
+    CgroupDying(MemcgId),
+    /// Whether the interrupted system call is restarted from the beginning.
+    RestartsSyscall,
 }
 
 /// Which counters of a memcg.
@@ -108,6 +115,18 @@ pub enum Call {
     MemCgroupHandleOverHigh {
         nr_pages: Pages,
     },
+    /// Returns pages freed anywhere, by direct reclaim for a global allocation.
+    TryToFreePages,
+    /// Returns pages one round of kswapd freed.
+    BalancePgdat,
+    /// Returns 1 if the task has a pending signal; only then it is announced.
+    SignalPending,
+    /// Every CPU puts the folios it has collected on the LRU.
+    LruAddDrainAll,
+    /// An OOM event is counted on that level.
+    MemcgMemoryEventOom {
+        memcg: MemcgId,
+    },
     /// A HIGH event is counted on that level.
     MemcgMemoryEventHigh {
         memcg: MemcgId,
@@ -139,6 +158,14 @@ pub enum Operation {
     Charge,
     /// One uncharge.
     Uncharge,
+    /// One write to memory.reclaim.
+    ReclaimWrite,
+    /// One write to memory.high.
+    HighWrite,
+    /// One write to memory.max.
+    MaxWrite,
+    /// One madvise(MADV_STOCKPILE).
+    Stockpile,
 }
 
 impl fmt::Display for Operation {
@@ -162,8 +189,17 @@ impl fmt::Display for Operation {
     strum::VariantArray,
 )]
 pub enum Errno {
+    /// Interrupted by a signal.
+    EINTR = -4,
+    /// Not enough could be reclaimed.
+    EAGAIN = -11,
     /// Out of memory.
     ENOMEM = -12,
+    /// Invalid argument.
+    EINVAL = -22,
+    /// Interrupted, and begun anew where the signal's handling allows it; never seen in user
+    /// space.
+    ERESTARTSYS = -512,
 }
 
 impl Errno {
@@ -185,6 +221,14 @@ pub enum Event {
     AboveMax(MemcgId, Pages),
     /// An operation began; for a charge, with these flags.
     Begin(Operation, Gfp),
+    /// The operation that has just begun asks for that many pages.
+    Requested(Pages),
+    /// Reclaim took that many pages from the memcg's counters.
+    Reclaimed(MemcgId, Pages),
+    /// A system call begins anew after a signal; its operation stays open.
+    Restarted(Operation),
+    /// The actor was sent a signal.
+    Signalled(ActorId),
     /// An operation ended, with 0 or the error's number.
     End(Operation, Gfp, i64),
 }

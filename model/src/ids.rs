@@ -36,3 +36,7 @@ id!(
     /// An actor: a thread of control.
     ActorId
 );
+id!(
+    /// A NUMA node.
+    NodeId
+);

@@ -16,6 +16,7 @@ pub mod env;
 pub mod gfp;
 pub mod ids;
 pub mod kernel;
+pub mod lru;
 pub mod machine;
 pub mod measure;
 pub mod mm;

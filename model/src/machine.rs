@@ -2,13 +2,17 @@
 
 use crate::actor::Actor;
 use crate::choose::Choose;
+use crate::design::MemcgWalk;
 use crate::env::Env;
 use crate::ids::ActorId;
+use crate::lru::{LruList, Lruvec, Run};
 use crate::mm::memcontrol::refill_stock::slots;
-use crate::scenario::Scenario;
+use crate::scenario::{MemcgConfig, Pass, Scenario};
 use crate::state::State;
 use crate::step::{Ctx, Guard, Locality};
-use crate::world::{Cpu, Memcg, PageCounter, World};
+use crate::units::Pages;
+use crate::world::{ActorSet, Cpu, Memcg, PageCounter, ReclaimIter, World};
+use smallvec::SmallVec;
 
 /// Whether an engine runs local steps together with the step before them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,13 +36,15 @@ impl Scenario {
             let usage = self
                 .memcg_ids()
                 .filter(|below| self.in_subtree(*below, id))
-                .map(|below| self.memcgs[below.index()].lru + self.memcgs[below.index()].anon)
+                .map(|below| self.memcgs[below.index()].pages())
                 .sum();
+            let walked = self.granularity.reclaim.pass == Pass::Walked;
             Memcg {
                 memory: PageCounter { usage, max: config.max },
                 memsw: config.memsw_max.map(|max| PageCounter { usage, max }),
                 high: config.high,
-                lru: config.lru,
+                lru: if walked { Pages::ZERO } else { config.pages() - config.anon },
+                lruvecs: if walked { self.lruvecs(config) } else { SmallVec::new() },
                 anon: config.anon,
             }
         });
@@ -48,9 +54,32 @@ impl Scenario {
                 memcgs: memcgs.collect(),
                 cpus: self.cpus.iter().map(cpu).collect(),
                 percpu_charge_mutex: None,
+                signals: ActorSet::EMPTY,
+                iters: smallvec::smallvec![ReclaimIter::default(); self.nr_iters()],
+                free_pages: self.ram.map(|ram| ram.free),
             },
             actors: self.actors.iter().map(Actor::start).collect(),
         }
+    }
+
+    fn lruvecs(&self, config: &MemcgConfig) -> SmallVec<[Lruvec; 1]> {
+        let mut lruvecs: SmallVec<[Lruvec; 1]> =
+            smallvec::smallvec![Lruvec::default(); self.nr_nodes()];
+        let order = self.policy.reclaim.order;
+        for (lruvec, runs) in lruvecs.iter_mut().zip(&config.reclaim.nodes) {
+            for (list, run) in runs {
+                lruvec.list_mut(*list).push(*run, order);
+            }
+        }
+        lruvecs[0].list_mut(LruList::InactiveFile).push(Run::base_pages(config.lru), order);
+        lruvecs
+    }
+
+    /// How many shared iterators there are: one for each target, the root among them, and node.
+    fn nr_iters(&self) -> usize {
+        let shared = self.granularity.reclaim.pass == Pass::Walked
+            && self.design.memcg_walk == MemcgWalk::Shared;
+        if shared { (self.memcgs.len() + 1) * self.nr_nodes() } else { 0 }
     }
 
     /// The guard an actor waits for; nothing if it can step or has ended.

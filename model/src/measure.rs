@@ -98,9 +98,16 @@ impl Moment<'_> {
     pub const fn returned(&self) -> Option<(&Call, i64)> {
         match self.what {
             What::Event(Event::Returned(call, value)) => Some((call, *value)),
-            What::Event(Event::AboveMax(..) | Event::Begin(..) | Event::End(..)) | What::Step => {
-                None
-            }
+            What::Event(
+                Event::AboveMax(..)
+                | Event::Begin(..)
+                | Event::End(..)
+                | Event::Requested(_)
+                | Event::Reclaimed(..)
+                | Event::Restarted(_)
+                | Event::Signalled(_),
+            )
+            | What::Step => None,
         }
     }
 

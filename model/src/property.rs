@@ -61,8 +61,10 @@ impl Transition<'_> {
         let Self { scenario, to, .. } = self;
         let below = |memcg: MemcgId| scenario.in_subtree(memcg, level);
         let memcgs = scenario.memcg_ids().filter(|memcg| below(*memcg));
-        let resident: Pages =
-            memcgs.map(|id| &to.world.memcgs[id.index()]).map(|memcg| memcg.lru + memcg.anon).sum();
+        let resident: Pages = memcgs.map(|id| to.world.memcgs[id.index()].resident()).sum();
+        let collected = to.world.cpus.iter().flat_map(|cpu| &cpu.lru_add);
+        let collected: Pages =
+            collected.filter(|add| below(add.memcg)).map(|add| add.run.pages()).sum();
         let slots = to.world.cpus.iter().flat_map(|cpu| cpu.slots.iter().flatten());
         let stocked: Pages = slots.filter(|slot| below(slot.memcg)).map(|slot| slot.nr_pages).sum();
         let held: Pages = scenario
@@ -71,7 +73,7 @@ impl Transition<'_> {
             .map(|actor| to.actors[actor.index()].current.held)
             .sum();
         let in_flight: Pages = to.actors.iter().map(|actor| actor.in_flight(scenario, level)).sum();
-        resident + stocked + held + in_flight
+        resident + collected + stocked + held + in_flight
     }
 
     /// Usage of a level without what refused attempts have added and are about to take back.

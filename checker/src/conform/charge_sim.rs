@@ -145,6 +145,11 @@ impl Env for Stubs {
             | Call::DrainAllStock { .. }
             | Call::DrainLocalStock { .. }
             | Call::MemCgroupOom { .. }
+            | Call::TryToFreePages
+            | Call::BalancePgdat
+            | Call::SignalPending
+            | Call::LruAddDrainAll
+            | Call::MemcgMemoryEventOom { .. }
             | Call::SetNotifyResume
             | Call::QueueHighWork { .. }
             | Call::MemCgroupHandleOverHigh { .. }
@@ -171,6 +176,11 @@ impl Env for Stubs {
             | Call::MemCgroupMargin { .. }
             | Call::DrainAllStock { .. }
             | Call::DrainLocalStock { .. }
+            | Call::TryToFreePages
+            | Call::BalancePgdat
+            | Call::SignalPending
+            | Call::LruAddDrainAll
+            | Call::MemcgMemoryEventOom { .. }
             | Call::SetNotifyResume
             | Call::QueueHighWork { .. }
             | Call::MemcgMemoryEventHigh { .. }

@@ -70,7 +70,13 @@ fn stays_open(scenario: &Scenario, cycle: &[Step], question: Question) {
 fn goes_on(scenario: &Scenario, step: &Step) -> bool {
     let yields = |event: &Event| match event {
         Event::End(..) | Event::Returned(Call::ScheduleTimeoutKillable { .. }, _) => true,
-        Event::Returned(..) | Event::Begin(..) | Event::AboveMax(..) => false,
+        Event::Returned(..)
+        | Event::Begin(..)
+        | Event::AboveMax(..)
+        | Event::Requested(_)
+        | Event::Reclaimed(..)
+        | Event::Restarted(_)
+        | Event::Signalled(_) => false,
     };
     scenario.enabled(&step.state, step.actor) && !step.events.iter().any(yields)
 }

@@ -81,6 +81,7 @@ fn read(
                 actors,
                 policy: policy?,
                 granularity: granularity?,
+                ram: None,
             },
         }],
     })

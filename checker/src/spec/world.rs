@@ -5,7 +5,8 @@ use super::problem::Source;
 use super::tree::{Kind, Table, Value, shorten, tables};
 use mm_model::ids::MemcgId;
 use mm_model::scenario::{
-    CpuConfig, Granularity, MemcgConfig, OomOutcome, PassFrees, Policy, Steps,
+    CpuConfig, Granularity, MemcgConfig, OomOutcome, PassFrees, Policy, Reclaim, ReclaimPolicy,
+    ReclaimSteps, Steps,
 };
 use mm_model::units::Pages;
 
@@ -22,7 +23,8 @@ const OOM: &[(&str, OomOutcome)] =
     &[("none", OomOutcome::None), ("kill", OomOutcome::Kill), ("pending", OomOutcome::Pending)];
 
 pub(super) fn granularity(source: &mut Source<'_>, root: &Table<'_>) -> Option<Granularity> {
-    let unspecified = Granularity { counter: Steps::One, drain: Steps::One };
+    let unspecified =
+        Granularity { counter: Steps::One, drain: Steps::One, reclaim: ReclaimSteps::default() };
     let Some(value) = root.get("granularity") else { return Some(unspecified) };
     let table = value.table(source, "granularity")?;
     table.only(source, keys::GRANULARITY.name, &keys::GRANULARITY.names());
@@ -31,7 +33,7 @@ pub(super) fn granularity(source: &mut Source<'_>, root: &Table<'_>) -> Option<G
         None => Some(Steps::One),
     };
     let (counter, drain) = (steps("counter"), steps("drain"));
-    Some(Granularity { counter: counter?, drain: drain? })
+    Some(Granularity { counter: counter?, drain: drain?, ..unspecified })
 }
 
 pub(super) fn policy(source: &mut Source<'_>, root: &Table<'_>) -> Option<Policy> {
@@ -40,6 +42,7 @@ pub(super) fn policy(source: &mut Source<'_>, root: &Table<'_>) -> Option<Policy
         pass_may_fail: false,
         oom: vec![OomOutcome::None],
         charge_moving: false,
+        reclaim: ReclaimPolicy::default(),
     };
     let Some(value) = root.get("world") else { return Some(policy) };
     let table = value.table(source, "world")?;
@@ -154,6 +157,7 @@ fn memcg<'t, 'a>(source: &mut Source<'_>, table: &'t Table<'a>) -> Option<Writte
         memsw_max: memsw_max?,
         lru: lru?,
         anon: anon?,
+        reclaim: Reclaim::default(),
     };
     Some(Written { table, config, parent })
 }

@@ -49,7 +49,11 @@ fn kernel() -> String {
 fn decisions() -> String {
     let rows = Design::FIELDS.iter().map(|field| {
         let values: Vec<String> = field.values.iter().map(|value| code(value)).collect();
-        vec![code(&field.name()), field.summary.trim().to_owned(), values.join(", ")]
+        let values = match field.least {
+            Some(least) => format!("a number from {least}"),
+            None => values.join(", "),
+        };
+        vec![code(&field.name()), field.summary.trim().to_owned(), values]
     });
     table("decision | what it decides | values", rows)
 }

@@ -12,6 +12,7 @@ mod explorer;
 mod lasso;
 mod list;
 mod messages;
+mod reclaim;
 mod rendering;
 mod scenarios;
 mod spec_errors;

@@ -10,7 +10,7 @@ use mm_model::kernel::Kernel;
 use mm_model::machine::Fuse;
 use mm_model::scenario::{
     ActorConfig, ActorKind, CpuConfig, Granularity, MemcgConfig, OomOutcome, Op, PassFrees, Policy,
-    Scenario, Steps, TaskContext, TaskFlags,
+    Reclaim, ReclaimPolicy, ReclaimSteps, Scenario, Steps, TaskContext, TaskFlags,
 };
 use mm_model::units::Pages;
 
@@ -28,6 +28,7 @@ impl Small {
             memsw_max: None,
             lru: Pages::ZERO,
             anon: Pages::ZERO,
+            reclaim: Reclaim::default(),
         };
         Self(Scenario {
             kernel: Kernel {
@@ -45,8 +46,14 @@ impl Small {
                 pass_may_fail: false,
                 oom: vec![OomOutcome::None],
                 charge_moving: false,
+                reclaim: ReclaimPolicy::default(),
             },
-            granularity: Granularity { counter: Steps::One, drain: Steps::One },
+            granularity: Granularity {
+                counter: Steps::One,
+                drain: Steps::One,
+                reclaim: ReclaimSteps::default(),
+            },
+            ram: None,
         })
     }
 
@@ -93,7 +100,8 @@ impl Small {
 
     /// The counters and the drain in the kernel's own steps.
     pub(crate) fn kernel_steps(mut self) -> Self {
-        self.0.granularity = Granularity { counter: Steps::Kernel, drain: Steps::Kernel };
+        let granularity = &mut self.0.granularity;
+        (granularity.counter, granularity.drain) = (Steps::Kernel, Steps::Kernel);
         self
     }
 

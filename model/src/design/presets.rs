@@ -1,9 +1,10 @@
 //! The named designs: kernel versions, and designs that are wrong on purpose.
 
 use super::{
-    ChargeMoving, CounterTest, CounterUndo, Design, DrainQueue, DrainWait, DyingOom, DyingOverHigh,
-    MarginRetry, MaxEvent, MemswNoswap, Nofail, NoreclaimBatch, Noretry, OversizeRefill,
-    ProgressRetry, StockSlots, VictimCharge,
+    ChargeMoving, CounterTest, CounterUndo, Design, DrainQueue, DrainWait, DyingCgroup, DyingOom,
+    DyingOverHigh, Lru, MarginRetry, MaxEvent, MemcgWalk, MemswNoswap, MglruBudget, MglruGoal,
+    MglruSignal, Nofail, NoreclaimBatch, Noretry, OversizeRefill, ProgressRetry, ReclaimBatch,
+    ReclaimSignal, StockSlots, VictimCharge,
 };
 
 /// A design with a name.
@@ -34,6 +35,16 @@ const LINUX_7_3: Design = Design {
     nofail: Nofail::Forced,
     counter_test: CounterTest::AddThenCompare,
     counter_undo: CounterUndo::AllLevels,
+    lru: Lru::Classic,
+    memcg_walk: MemcgWalk::Shared,
+    mglru_budget: MglruBudget::Once,
+    mglru_goal: MglruGoal::Always,
+    mglru_signal: MglruSignal::EndsProactive,
+    reclaim_batch: ReclaimBatch::Fraction,
+    reclaim_signal: ReclaimSignal::Restarts,
+    dying_cgroup: DyingCgroup::Stops,
+    reclaim_batch_divisor: 4,
+    reclaim_floor: 1,
 };
 
 const LINUX_6_12: Design = Design {
@@ -44,6 +55,11 @@ const LINUX_6_12: Design = Design {
     max_event: MaxEvent::ForcedBefore,
     charge_moving: ChargeMoving::Waits,
     dying_oom: DyingOom::Succeeds,
+    mglru_budget: MglruBudget::Evictable,
+    mglru_goal: MglruGoal::Root,
+    mglru_signal: MglruSignal::Ignored,
+    reclaim_signal: ReclaimSignal::Interrupts,
+    dying_cgroup: DyingCgroup::GoesOn,
     ..LINUX_7_3
 };
 
@@ -51,12 +67,37 @@ const LINUX_6_1: Design = Design {
     drain_queue: DrainQueue::EveryCpu,
     victim_charge: VictimCharge::Retries,
     dying_over_high: DyingOverHigh::Reclaims,
+    memcg_walk: MemcgWalk::Full,
+    mglru_budget: MglruBudget::Total,
+    mglru_signal: MglruSignal::FatalCounts,
+    reclaim_batch: ReclaimBatch::Whole,
     ..LINUX_6_12
 };
+
+const RECLAIM_MIN_32: Design = Design { reclaim_batch: ReclaimBatch::Clipped, ..LINUX_6_12 };
+
+const RECLAIM_MIN_32_7_3: Design = Design { reclaim_batch: ReclaimBatch::Clipped, ..LINUX_7_3 };
+
+const RECLAIM_WHOLE_7_3: Design = Design { reclaim_batch: ReclaimBatch::Whole, ..LINUX_7_3 };
 
 /// The kernels, newest first.
 pub const PRESETS: &[Preset] = &[
     Preset { name: "linux-7.3", summary: "Linux 7.3.4", design: LINUX_7_3 },
     Preset { name: "linux-6.12", summary: "Linux 6.12.117", design: LINUX_6_12 },
     Preset { name: "linux-6.1", summary: "Linux 6.1.192", design: LINUX_6_1 },
+    Preset {
+        name: "reclaim-min-32",
+        summary: "Linux 6.12.117 with memory.reclaim in batches of at most SWAP_CLUSTER_MAX",
+        design: RECLAIM_MIN_32,
+    },
+    Preset {
+        name: "reclaim-min-32-7.3",
+        summary: "Linux 7.3.4 with memory.reclaim in batches of at most SWAP_CLUSTER_MAX",
+        design: RECLAIM_MIN_32_7_3,
+    },
+    Preset {
+        name: "reclaim-whole-7.3",
+        summary: "Linux 7.3.4 with memory.reclaim in one batch, the whole rest each time",
+        design: RECLAIM_WHOLE_7_3,
+    },
 ];

@@ -182,11 +182,12 @@ impl Frame for PageCounterTryCharge {
         one_or_all(kernel.scenario.granularity.counter, self, kernel, Self::one_step)
     }
 
-    fn locality(&self, _: &Scenario, _: &TaskContext) -> Locality {
+    fn locality(&self, scenario: &Scenario, _: &TaskContext) -> Locality {
         match self.at {
-            // Nobody changes a limit while somebody charges, and `new` is this task's own.
-            At::Compare { .. } => Locality::Local,
-            At::Enter
+            // While nobody changes a limit: `new` is this task's own.
+            At::Compare { .. } if !scenario.max_is_written() => Locality::Local,
+            At::Compare { .. }
+            | At::Enter
             | At::Add { .. }
             | At::Refuse { .. }
             | At::Undo { .. }
