@@ -52,6 +52,8 @@ fn the_scenarios_break_what_their_designs_are_made_to_break() {
         ("undoes one level", "no-spurious-refusal"),
         ("undoes one level", "nothing-leaked"),
         ("refuses what must not fail", "errors-legitimate"),
+        ("room for one, in the kernel's steps", "no-transient-excess"),
+        ("room for one and one is forced, in the kernel's steps", "no-transient-excess"),
         ("readahead kills", "speculative-charge-never-ooms"),
     ];
     assert_eq!(broken, expected);
