@@ -6,6 +6,7 @@ mod budgets;
 mod cli;
 mod conform;
 mod docs;
+mod drains;
 mod engines;
 mod explorer;
 mod lasso;
