@@ -13,6 +13,7 @@ use mm_model::scenario::Scenario;
 use mm_model::state::State;
 use std::cell::Cell;
 use std::fmt;
+use std::ops::ControlFlow;
 
 /// A set of properties, by position in [`PROPERTIES`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -127,20 +128,20 @@ pub fn initial(scenario: &Scenario) -> (Node, PropertySet) {
     (Node::new(&state, violated), applied)
 }
 
-/// Calls `found` for every transition out of `node`, in a fixed order.
+/// Calls `found` for every transition out of `node`, in a fixed order, until it breaks.
 pub fn expand(
     scenario: &Scenario,
     fuse: Fuse,
     node: &Node,
-    mut found: impl FnMut(&Edge<'_>, Node),
-) {
+    mut found: impl FnMut(&Edge<'_>, Node) -> ControlFlow<()>,
+) -> ControlFlow<()> {
     let from = node.state();
     scenario.successors(&from, fuse, |actor, answers, to| {
         let events = answers.events();
         let (applied, violated) =
             judge(&Transition { scenario, from: Some((&from, actor)), to: &to, events });
-        found(&Edge { actor, answers, events, applied }, Node::new(&to, violated));
-    });
+        found(&Edge { actor, answers, events, applied }, Node::new(&to, violated))
+    })
 }
 
 /// The transition at position `ordinal` of those out of `node`, in the order of [`expand`]: who
@@ -151,12 +152,14 @@ pub fn expand(
 pub fn transition(scenario: &Scenario, fuse: Fuse, node: &Node, ordinal: u32) -> (Choice, Node) {
     let mut left = ordinal;
     let mut taken = None;
-    expand(scenario, fuse, node, |edge, to| {
-        if left == 0 && taken.is_none() {
+    let _ = expand(scenario, fuse, node, |edge, to| {
+        let Some(fewer) = left.checked_sub(1) else {
             let choice = Choice { actor: edge.actor, answers: edge.answers.answers().collect() };
             taken = Some((choice, to));
-        }
-        left = left.saturating_sub(1);
+            return ControlFlow::Break(());
+        };
+        left = fewer;
+        ControlFlow::Continue(())
     });
     taken.expect("the node has that many transitions")
 }

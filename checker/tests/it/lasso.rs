@@ -11,6 +11,7 @@ use mm_model::ids::ActorId;
 use mm_model::machine::Fuse;
 use mm_model::scenario::Scenario;
 use stateright::{Checker, Model, Property};
+use std::ops::ControlFlow;
 
 const A: ActorId = ActorId(0);
 
@@ -125,7 +126,7 @@ impl Model for Witness {
         if at.remembered.is_none() && open(&at.node) {
             watches.push(Some((at.node.clone(), self.disabled(&at.node))));
         }
-        expand(&self.scenario, self.fuse, &at.node, |edge, node| {
+        let _ = expand(&self.scenario, self.fuse, &at.node, |edge, node| {
             let ended = edge.actor == A
                 && edge
                     .events
@@ -144,6 +145,7 @@ impl Model for Witness {
                     moves.push(step);
                 }
             }
+            ControlFlow::Continue(())
         });
     }
 
