@@ -50,8 +50,8 @@ pub enum Guard {
     /// The CPU's stock holds nothing of that memcg. No other actor can refill it as long as only
     /// one task runs on the CPU.
     StockEmpty(CpuId, MemcgId),
-    /// No CPU has drain work queued.
-    NoDrainQueued,
+    /// No CPU has drain work that is queued or has begun.
+    NoDrainPending,
     /// The CPU has drain work queued.
     DrainQueued(CpuId),
     /// Fewer pages of the machine are free.
@@ -65,7 +65,10 @@ impl Guard {
             Self::StockEmpty(cpu, memcg) => {
                 scenario.tasks_on(cpu) == 1 && world.cpus[cpu.index()].stocked(memcg) == Pages::ZERO
             }
-            Self::NoDrainQueued => world.cpus.iter().all(|cpu| cpu.drain != DrainWork::Queued),
+            Self::NoDrainPending => world
+                .cpus
+                .iter()
+                .all(|cpu| !matches!(cpu.drain, DrainWork::Queued | DrainWork::Running)),
             Self::DrainQueued(cpu) => world.cpus[cpu.index()].drain == DrainWork::Queued,
             Self::FreePagesBelow(low) => world.free_pages.is_some_and(|free| free < low),
         }
@@ -77,7 +80,7 @@ impl Guard {
             Self::StockEmpty(cpu, memcg) => {
                 format!("CPU {} has no stock of {}", cpu.0, scenario.memcg_name(memcg))
             }
-            Self::NoDrainQueued => "no CPU has a queued stock drain".to_owned(),
+            Self::NoDrainPending => "no CPU has a stock drain that is queued or running".to_owned(),
             Self::FreePagesBelow(low) => format!("fewer than {low} pages are free"),
             Self::DrainQueued(cpu) => format!("a stock drain is queued on CPU {}", cpu.0),
         }

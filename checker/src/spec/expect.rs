@@ -2,7 +2,7 @@
 
 use super::problem::Source;
 use super::tree::{Entry, Kind, Table, names, shorten};
-use super::{NamedDesign, keys};
+use super::{NamedDesign, keys, preset};
 use crate::claim::{self, Claim, Rung};
 use crate::cost::{Bound, Rational};
 use crate::value::{Expected, Threshold, Value};
@@ -42,6 +42,16 @@ pub(super) fn read(
         if !names.contains(&entry.key.as_str()) {
             let message = format!("no design is named `{}`", shorten(&entry.key));
             source.unknown(entry.key_at, message, &entry.key, "designs", names);
+        } else if preset(&entry.key).is_some() && designs.iter().all(|it| it.name != entry.key) {
+            // Nothing would ever compare it, and all would seem to be as expected.
+            let name = &entry.key;
+            let all: Vec<_> = designs.iter().filter(|it| it.name == it.base).collect();
+            let listed: String = all.iter().map(|it| format!("\"{}\", ", it.name)).collect();
+            source.problem_with_hint(
+                entry.key_at,
+                format!("`{name}` is not among the designs of this spec"),
+                format!("`designs = [{listed}\"{name}\"]` checks it as well"),
+            );
         }
         if let Some(table) = entry.value.table(source, "expect") {
             expectations.insert(entry.key.clone(), of_design(source, root, table, actors));

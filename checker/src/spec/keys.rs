@@ -33,7 +33,11 @@ pub const TOP: Section = Section {
         key("about", "More about it: why it is this large and no larger."),
         key("source", "Where the question comes from: a mail's subject, a commit, a report."),
         key("tier", "`pr` (seconds; the default) or `nightly` (minutes)."),
-        key("designs", "Named designs to check, in short: `[\"linux-7.3\"]` is the default."),
+        key(
+            "designs",
+            "Named designs to check, in short: `[\"linux-7.3\"]` is the default of a spec without \
+             `[design.NAME]`.",
+        ),
         key(
             "kernel",
             "Constants of the kernel. A constant that is not named keeps its real value.",

@@ -16,6 +16,7 @@ use mm_model::scenario::{
 use mm_model::state::State;
 use mm_model::units::Pages;
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 const JOB: MemcgId = MemcgId(0);
 
@@ -116,7 +117,7 @@ fn explore(scenario: &Scenario, fuse: Fuse) -> Seen {
     let mut at = 0;
     while let Some(from) = seen.states.get_index(at).cloned() {
         let mut stuck = true;
-        scenario.successors(&from, fuse, |actor, choose, to| {
+        let _ = scenario.successors(&from, fuse, |actor, choose, to| {
             stuck = false;
             let events = choose.events();
             let step = Transition { scenario, from: Some((&from, actor)), to: &to, events };
@@ -140,6 +141,7 @@ fn explore(scenario: &Scenario, fuse: Fuse) -> Seen {
                 }
             }
             seen.states.insert(to);
+            ControlFlow::Continue(())
         });
         if stuck {
             seen.ends.insert(format!("{:?}", from.world));

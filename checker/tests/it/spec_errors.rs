@@ -354,6 +354,22 @@ fn an_expectation_is_of_no_design() {
 }
 
 #[test]
+fn an_expectation_is_of_a_known_design_that_the_spec_does_not_check() {
+    assert_snapshot!(with("[expect.mine]", "[expect.\"linux-6.1\"]"), @r#"
+    bad.toml:29:9: `linux-6.1` is not among the designs of this spec
+
+    hint: `designs = ["linux-7.3", "linux-6.1"]` checks it as well
+    "#);
+    // A design of the spec's own takes the place of the default.
+    let spec = GOOD.replace("designs = [\"linux-7.3\"]\n", "");
+    assert_snapshot!(of(&spec.replace("[expect.mine]", "[expect.\"linux-7.3\"]")), @r#"
+    bad.toml:28:9: `linux-7.3` is not among the designs of this spec
+
+    hint: `designs = ["linux-7.3"]` checks it as well
+    "#);
+}
+
+#[test]
 fn a_property_is_misspelt() {
     assert_snapshot!(with("charges-conserved", "charge-conserved"), @"
     bad.toml:30:1: no property is named `charge-conserved`
