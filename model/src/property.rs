@@ -76,10 +76,11 @@ impl Transition<'_> {
 
     /// Usage of a level without what running attempts have added and may still take back.
     fn settled(&self, state: &State, level: MemcgId) -> Pages {
+        let attempting = |charge: &TryChargeMemcg| charge.attempting(self.scenario, &state.world);
         let attempts: Pages = state
             .actors
             .iter()
-            .filter(|actor| actor.charging().is_some_and(TryChargeMemcg::attempting))
+            .filter(|actor| actor.charging().is_some_and(attempting))
             .map(|actor| actor.in_flight(self.scenario, level))
             .sum();
         state.world.memcgs[level.index()].memory.usage - attempts

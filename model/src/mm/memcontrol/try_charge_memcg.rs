@@ -24,6 +24,7 @@ use crate::mm::{ALL_VERSIONS, KernelFn};
 use crate::scenario::{Scenario, TaskContext, TaskFlags};
 use crate::step::{Ctx, Frame, Guard, Locality, Next};
 use crate::units::Pages;
+use crate::world::World;
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
 
@@ -135,8 +136,17 @@ impl TryChargeMemcg {
     }
 
     /// Whether it has pages in the memory counters that a refusal would still take back.
-    pub const fn attempting(&self) -> bool {
-        matches!(self.at, At::TryChargeMemory(..))
+    pub fn attempting(&self, scenario: &Scenario, world: &World) -> bool {
+        self.attempt().is_some_and(|attempt| !attempt.stands(scenario, world))
+    }
+
+    /// Pages that it has added to the memory usage of `level` and that this level refuses.
+    pub fn refusing(&self, world: &World, level: MemcgId) -> Pages {
+        self.attempt().map_or(Pages::ZERO, |attempt| attempt.refusing(world, level))
+    }
+
+    const fn attempt(&self) -> Option<&PageCounterTryCharge> {
+        if let At::TryChargeMemory(_, attempt) = &self.at { Some(attempt) } else { None }
     }
 
     /// Whether it is adding to the counters whatever the limits.

@@ -7,7 +7,7 @@ use crate::mm::{ALL_VERSIONS, KernelFn};
 use crate::scenario::{Scenario, TaskContext};
 use crate::step::{Ctx, Frame, Locality, Next, one_or_all};
 use crate::units::Pages;
-use crate::world::PageCounter;
+use crate::world::{PageCounter, World};
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantNames};
 
@@ -54,6 +54,40 @@ impl PageCounterTryCharge {
     /// The call.
     pub const fn enter(counter: Counter, memcg: MemcgId, nr_pages: Pages) -> Self {
         Self { counter, memcg, nr_pages, at: At::Enter }
+    }
+
+    /// Whether the whole attempt stands: the topmost level has room for it, although it has yet
+    /// to look.
+    pub fn stands(&self, scenario: &Scenario, world: &World) -> bool {
+        match self.at {
+            At::Compare { level, .. } => {
+                scenario.memcgs[level.index()].parent.is_none()
+                    && self.refusing(world, level) == Pages::ZERO
+            }
+            At::Enter
+            | At::Add { .. }
+            | At::Refuse { .. }
+            | At::Undo { .. }
+            | At::CompareFirst { .. }
+            | At::AddUnchecked { .. } => false,
+        }
+    }
+
+    /// Pages that it has added to the memory usage of `level` and that this level refuses.
+    pub fn refusing(&self, world: &World, level: MemcgId) -> Pages {
+        let refuses = self.counter == Counter::Memory
+            && match self.at {
+                At::Compare { level: at, new } => {
+                    at == level && new > world.memcgs[level.index()].memory.max
+                }
+                At::Refuse { level: at } => at == level,
+                At::Enter
+                | At::Add { .. }
+                | At::Undo { .. }
+                | At::CompareFirst { .. }
+                | At::AddUnchecked { .. } => false,
+            };
+        if refuses { self.nr_pages } else { Pages::ZERO }
     }
 
     const fn call(self) -> Call {
