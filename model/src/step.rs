@@ -1,6 +1,6 @@
 //! What every modelled kernel function is made of: program points, one atomic step at a time.
 
-use crate::env::{Ask, Call, Env, Event, Question};
+use crate::env::{Ask, Call, Env, Event, Question, Returns};
 use crate::ids::{ActorId, CpuId, MemcgId};
 use crate::scenario::{Scenario, Steps, TaskContext};
 use crate::state::Current;
@@ -182,7 +182,14 @@ impl Ctx<'_> {
     }
 
     /// Announces that a kernel call returned.
+    ///
+    /// # Panics
+    /// In debug builds, if a call that returns nothing returned something.
     pub fn returned(&mut self, call: Call, value: i64) {
+        debug_assert!(
+            call.returns() != Returns::Nothing || value == 0,
+            "{call:?} returned {value}"
+        );
         self.note(Event::Returned(call, value));
     }
 
