@@ -9,6 +9,7 @@ use crate::state::Current;
 use crate::step::{Ctx, Locality};
 use crate::units::Pages;
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 pub mod drain_worker;
 pub mod kswapd;
@@ -17,6 +18,9 @@ pub mod task;
 use drain_worker::DrainWorker;
 use kswapd::Kswapd;
 use task::Task;
+
+/// Operations that lie in each other, outermost first: no kind lies in its own.
+pub type OpenOperations = SmallVec<[(Operation, Gfp); 4]>;
 
 /// An actor: what lasts, and where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -86,11 +90,11 @@ impl Actor {
         }
     }
 
-    /// The operation it has open, with the flags of a charge.
-    pub fn open(&self) -> Option<(Operation, Gfp)> {
+    /// The operations it has open, outermost first, with the flags of a charge.
+    pub fn open(&self) -> OpenOperations {
         match self.at {
-            At::Task(task) => task.open(),
-            At::DrainWorker(_) | At::Kswapd(_) => None,
+            At::Task(task) => task.open().into_iter().collect(),
+            At::DrainWorker(_) | At::Kswapd(_) => OpenOperations::new(),
         }
     }
 

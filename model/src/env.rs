@@ -241,6 +241,9 @@ pub trait Env {
     /// Hears what the actor that steps does.
     fn note(&mut self, event: Event);
 
+    /// Hears that a step is over: what was announced since the last one happened in it.
+    fn stepped(&mut self) {}
+
     /// Answers for a whole kernel call, so that the model's own is not run. A search never does;
     /// vectors do, because the functions around the tested one were stubs.
     fn stub(&mut self, world: &mut World, call: Call) -> Option<i64>;

@@ -18,6 +18,7 @@ pub mod ids;
 pub mod kernel;
 pub mod lru;
 pub mod machine;
+pub mod measure;
 pub mod mm;
 pub mod property;
 pub mod scenario;

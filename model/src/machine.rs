@@ -111,9 +111,16 @@ impl Scenario {
     pub fn step(&self, state: &mut State, me: ActorId, env: &mut dyn Env) {
         let config = &self.actors[me.index()];
         let Actor { current, at } = &mut state.actors[me.index()];
-        let mut kernel =
-            Ctx { scenario: self, world: &mut state.world, me, task: &config.task, current, env };
+        let mut kernel = Ctx {
+            scenario: self,
+            world: &mut state.world,
+            me,
+            task: &config.task,
+            current,
+            env: &mut *env,
+        };
         *at = Actor::step(*at, config, &mut kernel);
+        env.stepped();
     }
 
     /// Takes one transition of an enabled actor: a step, and the local ones after it.
@@ -141,8 +148,9 @@ impl Scenario {
         fuse: Fuse,
         mut found: impl FnMut(ActorId, &Choose, State),
     ) {
+        let mut choose = Choose::default();
         for actor in self.actor_ids().filter(|actor| self.enabled(state, *actor)) {
-            let mut choose = Choose::default();
+            choose.reset();
             loop {
                 let mut next = state.clone();
                 self.transition(&mut next, actor, fuse, &mut choose);

@@ -1,8 +1,8 @@
 //! Safety properties: what no reachable state and no step may do.
 
+use crate::actor::Actor;
 use crate::env::Event;
 use crate::ids::{ActorId, MemcgId};
-use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
 use crate::scenario::Scenario;
 use crate::state::State;
 use crate::units::Pages;
@@ -76,15 +76,12 @@ impl Transition<'_> {
         resident + collected + stocked + held + in_flight
     }
 
-    /// Usage of a level without what running attempts have added and may still take back.
+    /// Usage of a level without what refused attempts have added and are about to take back.
     fn settled(&self, state: &State, level: MemcgId) -> Pages {
-        let attempts: Pages = state
-            .actors
-            .iter()
-            .filter(|actor| actor.charging().is_some_and(TryChargeMemcg::attempting))
-            .map(|actor| actor.in_flight(self.scenario, level))
-            .sum();
-        state.world.memcgs[level.index()].memory.usage - attempts
+        let charges = state.actors.iter().filter_map(Actor::charging);
+        let doomed: Pages =
+            charges.map(|charge| charge.doomed(self.scenario, &state.world, level)).sum();
+        state.world.memcgs[level.index()].memory.usage - doomed
     }
 
     /// Whether every level's usage is what it must be.

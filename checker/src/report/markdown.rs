@@ -1,50 +1,69 @@
 //! Results as a table in Markdown: only what depends on nothing but the specs and the model.
 
-use super::word;
-use crate::check::{Checked, Counterexample, Judged};
+use crate::check::{Checked, Counterexample, Judged, Swept};
 use crate::verdict::Verdict;
 use std::fmt::Write as _;
 
-/// A row for each search: what is violated by name, with the length of its counterexample, and the
-/// rest in numbers.
-pub fn results(checked: &[Checked]) -> String {
+/// A row for each search: what is violated by name, with the length of its counterexample, values,
+/// and the rest in numbers.
+pub fn results(swept: &[Swept]) -> String {
     let mut text = String::from(
-        "| spec | design | violated | holds | vacuous | states | transitions |\n\
-         |---|---|---|---:|---:|---:|---:|\n",
+        "| spec | design | violated | values | holds | vacuous | states | transitions |\n\
+         |---|---|---|---|---:|---:|---:|---:|\n",
     );
-    for checked in checked {
-        let Checked { spec, design, stopped, states, transitions, judged, .. } = checked;
-        let least = if stopped.is_some() { "at least " } else { "" };
-        let named: Vec<String> =
-            judged.iter().filter(|it| is_named(it)).map(|it| named(checked, it)).collect();
-        let count = |verdict| judged.iter().filter(|it| it.verdict == verdict).count();
-        let _ = writeln!(
-            text,
-            "| {spec} | {} | {} | {} | {} | {least}{states} | {least}{transitions} |",
-            design.name,
-            named.join("; "),
-            count(Verdict::Holds),
-            count(Verdict::Vacuous),
-        );
+    for swept in swept {
+        for checked in &swept.points {
+            text.push_str(&row(checked));
+        }
+        if let Some(last) = swept.points.last().filter(|_| !swept.thresholds.is_empty()) {
+            let thresholds = list(last, &swept.thresholds, |_| true);
+            let (spec, design) = (&last.spec, &last.design.name);
+            let _ = writeln!(text, "| {spec} | {design} | | {thresholds} | | | | |");
+        }
     }
     text
 }
 
-/// What is violated, open, or not as expected has to be read by name.
-fn is_named(judged: &Judged) -> bool {
-    matches!(judged.verdict, Verdict::Violated | Verdict::Unknown) || judged.ok() == Some(false)
+fn row(checked: &Checked) -> String {
+    let Checked { spec, design, stopped, states, transitions, judged, .. } = checked;
+    let least = if stopped.is_some() { "at least " } else { "" };
+    let mut design = design.name.clone();
+    for (parameter, value) in &checked.point.values {
+        let _ = write!(design, ", {parameter} = {value}");
+    }
+    // What is violated, open, or not as expected has to be read by name.
+    let broken = |it: &Judged| {
+        it.value.is_none()
+            && (matches!(it.verdict, Verdict::Violated | Verdict::Unknown)
+                || it.ok() == Some(false))
+    };
+    let count =
+        |verdict| judged.iter().filter(|it| it.value.is_none() && it.verdict == verdict).count();
+    format!(
+        "| {spec} | {design} | {} | {} | {} | {} | {least}{states} | {least}{transitions} |\n",
+        list(checked, judged, broken),
+        list(checked, judged, |it| it.value.is_some()),
+        count(Verdict::Holds),
+        count(Verdict::Vacuous),
+    )
+}
+
+fn list(checked: &Checked, judged: &[Judged], wanted: impl Fn(&Judged) -> bool) -> String {
+    let named: Vec<String> =
+        judged.iter().filter(|it| wanted(it)).map(|it| named(checked, it)).collect();
+    named.join("; ")
 }
 
 fn named(checked: &Checked, judged: &Judged) -> String {
-    let mut text = judged.claim.name(&checked.scenario);
-    if judged.verdict != Verdict::Violated {
-        let _ = write!(text, ": {}", word(judged.verdict));
+    let mut text = judged.name(&checked.scenario);
+    if judged.value.is_some() || judged.verdict != Verdict::Violated {
+        let _ = write!(text, ": {}", judged.word());
     }
-    if let Some(path) = &judged.counterexample {
+    if let Some(path) = judged.counterexample.as_ref().filter(|_| judged.value.is_none()) {
         let _ = write!(text, " ({})", length(path));
     }
     if let Some(expected) = judged.expected.filter(|_| judged.ok() == Some(false)) {
-        let _ = write!(text, ", **expected {}**", word(expected));
+        let _ = write!(text, ", **expected {expected}**");
     }
     text
 }

@@ -168,10 +168,15 @@ pub(super) fn name(source: &mut Source<'_>, table: &Table<'_>, section: &str) ->
     word(source, value, "name")
 }
 
+/// Whether a name is one word.
+pub(super) fn word_is(name: &str) -> bool {
+    !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || c.is_control())
+}
+
 /// A name: one word.
 pub(super) fn word(source: &mut Source<'_>, value: &Value<'_>, key: &str) -> Option<String> {
     let name = value.text(source, key)?;
-    if name.is_empty() || name.contains(|c: char| c.is_whitespace() || c.is_control()) {
+    if !word_is(name) {
         value.wrong(source, key, "one word");
         return None;
     }

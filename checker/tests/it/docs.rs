@@ -2,16 +2,19 @@
 
 use crate::support::{mmcheck, mmcheck_on};
 use mm_checker::claim;
+use mm_checker::liveness::Fairness;
 use mm_checker::spec::keys::{SECTIONS, Section};
 use mm_checker::spec::{FLAGS, OPS};
 use mm_model::design::{Design, PRESETS};
 use mm_model::gfp::Gfp;
 use mm_model::kernel::Kernel;
+use mm_model::measure::{Amount, MEASURES};
 use mm_model::property::PROPERTIES;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
+use strum::VariantArray;
 
 /// Set it to write the tables in place of comparing them.
 const UPDATE: &str = "UPDATE_DOCS";
@@ -64,6 +67,15 @@ fn parts() -> Vec<(String, String)> {
     let safety =
         PROPERTIES.iter().map(|it| vec![code(it.name), it.claim.to_owned(), it.when.to_owned()]);
     let ladder = claim::names().into_iter().skip(PROPERTIES.len()).map(|name| vec![code(&name)]);
+    let fairness =
+        Fairness::VARIANTS.iter().map(|it| vec![code(it.name()), it.meaning().to_owned()]);
+    let costs = MEASURES.iter().map(|it| {
+        let asked = match it.amount {
+            Amount::Sum(_) => "`per`, `per-each`",
+            Amount::Level(_) => "`peak`",
+        };
+        vec![code(it.name), it.summary.to_owned(), asked.to_owned()]
+    });
     let mut parts = vec![
         ("[kernel]".to_owned(), kernel()),
         ("decisions".to_owned(), decisions()),
@@ -73,6 +85,8 @@ fn parts() -> Vec<(String, String)> {
         ("flags".to_owned(), table("flag | meaning", flags)),
         ("safety".to_owned(), table("property | claim | when it applies", safety)),
         ("progress".to_owned(), table("property", ladder)),
+        ("fairness".to_owned(), table("assumption | meaning", fairness)),
+        ("costs".to_owned(), table("measure | what it counts | asked as", costs)),
     ];
     parts.extend(SECTIONS.iter().map(|it| (it.name.to_owned(), section(it))));
     parts

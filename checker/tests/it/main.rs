@@ -5,6 +5,7 @@ mod bless;
 mod budgets;
 mod cli;
 mod conform;
+mod costs;
 mod docs;
 mod engines;
 mod explorer;

@@ -180,6 +180,8 @@ pub(crate) fn all() -> Vec<(&'static str, Scenario)> {
         Small::job(2).lru(1).design(&changes).kernel_steps().once("A", &program).once("B", &cached)
     };
     let stocked = || Small::job(2).batch(2);
+    let room_for_one =
+        || Small::job(1).within(4).kernel_steps().once("A", &[charge(1, "nonblocking")]);
     let racy = Changes { counter_test: Some(CounterTest::CompareThenAdd), ..Changes::NONE };
     let leaky = Changes { counter_undo: Some(CounterUndo::RefusingLevel), ..Changes::NONE };
     let refused = Changes { nofail: Some(Nofail::Refused), ..Changes::NONE };
@@ -230,6 +232,15 @@ pub(crate) fn all() -> Vec<(&'static str, Scenario)> {
                 .forever("A", &[charge(1, "kernel")])
                 .once("B", &[charge(1, "kernel")])
                 .build(),
+        ),
+        // The winner's attempt has passed `job` and is on its way to `parent` when the other comes.
+        (
+            "room for one, in the kernel's steps",
+            room_for_one().once("B", &[charge(1, "nonblocking")]).build(),
+        ),
+        (
+            "room for one and one is forced, in the kernel's steps",
+            room_for_one().once("B", &[charge(1, "nonblocking_high")]).build(),
         ),
         ("readahead kills", Small::job(0).design(&ooms).once("A", &cached).build()),
     ]

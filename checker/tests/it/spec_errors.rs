@@ -83,7 +83,7 @@ fn a_top_level_key_is_unknown() {
     assert_snapshot!(with("tier", "speed"), @"
     bad.toml:2:1: the top level has no key `speed`
 
-    hint: the keys of the top level are: title, about, source, tier, designs, kernel, granularity, world, memcg, cpu, actor, worker, design, expect
+    hint: did you mean `sweep`?
     ");
 }
 
@@ -460,7 +460,7 @@ fn the_problems_of_several_files_are_sorted_by_file() {
 
     hint: a charge needs one: `[[memcg]]` with a `name`
     hint: something must happen: `[[actor]]` with a `name`, a `memcg` and what it `does`
-    hint: the keys of the top level are: title, about, source, tier, designs, kernel, granularity, world, memcg, cpu, actor, worker, design, expect
+    hint: the keys of the top level are: title, about, source, tier, designs, kernel, granularity, world, memcg, cpu, actor, worker, design, sweep, expect
     ");
 }
 

@@ -24,6 +24,7 @@ use crate::mm::{ALL_VERSIONS, KernelFn};
 use crate::scenario::{Scenario, TaskContext, TaskFlags};
 use crate::step::{Ctx, Frame, Guard, Locality, Next};
 use crate::units::Pages;
+use crate::world::World;
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
 
@@ -136,9 +137,28 @@ impl TryChargeMemcg {
         self.nr_pages
     }
 
-    /// Whether it has pages in the memory counters that a refusal would still take back.
-    pub const fn attempting(&self) -> bool {
-        matches!(self.at, At::TryChargeMemory(..))
+    /// Pages it has added to the memory usage of `level` and is certain to take back.
+    pub fn doomed(&self, scenario: &Scenario, world: &World, level: MemcgId) -> Pages {
+        match &self.at {
+            At::TryChargeMemory(_, callee) => callee.doomed(scenario, world, level),
+            At::Retry(_)
+            | At::TryChargeMemsw(..)
+            | At::UnchargeMemsw(..)
+            | At::Refused(..)
+            | At::Reclaim(..)
+            | At::Margin { .. }
+            | At::MarginMax { .. }
+            | At::DrainAllStock(..)
+            | At::NoMargin { .. }
+            | At::Oom(..)
+            | At::Nomem { .. }
+            | At::ForceMemory { .. }
+            | At::ForceMemsw { .. }
+            | At::Restock(_)
+            | At::High { .. }
+            | At::OverHigh
+            | At::HandleOverHigh(_) => Pages::ZERO,
+        }
     }
 
     /// Whether it is adding to the counters whatever the limits.
