@@ -45,12 +45,13 @@ pub(super) fn read(
         } else if preset(&entry.key).is_some() && designs.iter().all(|it| it.name != entry.key) {
             // Nothing would ever compare it, and all would seem to be as expected.
             let name = &entry.key;
-            let all: Vec<_> = designs.iter().filter(|it| it.name == it.base).collect();
-            let listed: String = all.iter().map(|it| format!("\"{}\", ", it.name)).collect();
+            let named = designs.iter().filter(|it| it.name == it.base).map(|it| &it.name);
+            let listed: Vec<String> =
+                named.chain([name]).map(|name| format!("\"{name}\"")).collect();
             source.problem_with_hint(
                 entry.key_at,
                 format!("`{name}` is not among the designs of this spec"),
-                format!("`designs = [{listed}\"{name}\"]` checks it as well"),
+                format!("`designs = [{}]` checks it as well", listed.join(", ")),
             );
         }
         if let Some(table) = entry.value.table(source, "expect") {

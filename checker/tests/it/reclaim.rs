@@ -136,6 +136,7 @@ fn explore(scenario: &Scenario, fuse: Fuse) -> Seen {
                     | Event::Begin(..)
                     | Event::AboveMax(..)
                     | Event::Requested(_)
+                    | Event::Fulfilled(..)
                     | Event::Reclaimed(..)
                     | Event::Signalled(_) => {}
                 }
@@ -262,6 +263,7 @@ fn only_the_last_attempt_sees_what_another_cpu_has_collected() {
             | Event::End(..)
             | Event::AboveMax(..)
             | Event::Requested(_)
+            | Event::Fulfilled(..)
             | Event::Reclaimed(..)
             | Event::Restarted(_)
             | Event::Signalled(_) => None,

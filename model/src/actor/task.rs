@@ -94,9 +94,11 @@ impl Task {
                 | Op::Uncharge { .. }
                 | Op::WriteReclaim { .. }
                 | Op::WriteHigh { .. }
-                | Op::WriteMax { .. }
-                | Op::Stockpile { .. } => Locality::Local,
-                Op::LruAdd { .. } | Op::Signal { .. } | Op::Mark { .. } => Locality::Shared,
+                | Op::WriteMax { .. } => Locality::Local,
+                // A call that is refused at once takes no other step that anybody could see.
+                Op::Stockpile { .. } | Op::LruAdd { .. } | Op::Signal { .. } | Op::Mark { .. } => {
+                    Locality::Shared
+                }
             }),
             Self::Kernel(_, entry) => Some(entry.locality(config, scenario)),
             Self::ReturnToUser(_, frame) => Some(frame.locality(scenario, &config.task)),
@@ -116,6 +118,22 @@ impl Task {
     pub const fn charging(&self) -> Option<&TryChargeMemcg> {
         match self {
             Self::Kernel(_, Entry::Charge(frame)) => Some(frame),
+            Self::Kernel(_, _) | Self::User(_) | Self::ReturnToUser(..) | Self::Exited => None,
+        }
+    }
+
+    /// Which entry of its program it is at.
+    pub const fn op(&self) -> Option<u8> {
+        match self {
+            Self::User(op) | Self::Kernel(op, _) | Self::ReturnToUser(op, _) => Some(*op),
+            Self::Exited => None,
+        }
+    }
+
+    /// The memory.high it is writing.
+    pub const fn writing_high(&self) -> Option<(MemcgId, Pages)> {
+        match self {
+            Self::Kernel(_, Entry::WriteHigh(frame)) => Some(frame.limit()),
             Self::Kernel(_, _) | Self::User(_) | Self::ReturnToUser(..) | Self::Exited => None,
         }
     }

@@ -2,9 +2,10 @@
 
 use super::{
     ChargeMoving, CounterTest, CounterUndo, Design, DrainQueue, DrainWait, DyingCgroup, DyingOom,
-    DyingOverHigh, Lru, MarginRetry, MaxEvent, MemcgWalk, MemswNoswap, MglruBudget, MglruGoal,
-    MglruSignal, Nofail, NoreclaimBatch, Noretry, OversizeRefill, ProgressRetry, ReclaimBatch,
-    ReclaimSignal, StockSlots, VictimCharge,
+    DyingOverHigh, HighWrite, HighWriteProgress, Lru, MarginRetry, MaxEvent, MemcgWalk,
+    MemswNoswap, MglruBudget, MglruGoal, MglruSignal, Nofail, NoreclaimBatch, Noretry,
+    OversizeRefill, ProgressRetry, ReclaimBatch, ReclaimRetries, ReclaimSignal, StockSlots,
+    StockpileProgress, VictimCharge,
 };
 
 /// A design with a name.
@@ -41,6 +42,10 @@ const LINUX_7_3: Design = Design {
     mglru_goal: MglruGoal::Always,
     mglru_signal: MglruSignal::EndsProactive,
     reclaim_batch: ReclaimBatch::Fraction,
+    reclaim_retries: ReclaimRetries::InTotal,
+    high_write: HighWrite::SetsFirst,
+    high_write_progress: HighWriteProgress::Uncounted,
+    stockpile_progress: StockpileProgress::Uncounted,
     reclaim_signal: ReclaimSignal::Restarts,
     dying_cgroup: DyingCgroup::Stops,
     reclaim_batch_divisor: 4,
