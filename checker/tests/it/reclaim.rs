@@ -21,7 +21,8 @@ use std::ops::ControlFlow;
 const JOB: MemcgId = MemcgId(0);
 
 /// What the kernel's counters do not promise where their steps can be seen.
-const NOT_PROMISED: [&str; 2] = ["no-transient-excess", "no-spurious-refusal"];
+const NOT_PROMISED: [&str; 3] =
+    ["no-transient-excess", "no-spurious-refusal", "eagain-tells-the-truth"];
 
 fn preset(name: &str) -> Design {
     let preset = PRESETS.iter().find(|preset| preset.name == name);

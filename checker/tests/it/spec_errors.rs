@@ -178,7 +178,7 @@ fn more_pages_than_the_limit_at_the_start() {
     assert_snapshot!(with("lru = 1", "lru = 3\nanon = 2"), @"
     bad.toml:13:7: the `max` of `job` is `4`, below its 5 pages
 
-    hint: a memcg starts with its `lru` and `anon` pages and those below it
+    hint: a memcg starts with its own pages, on lists or `anon`, and those below it
     ");
 }
 
@@ -476,7 +476,7 @@ fn the_problems_of_several_files_are_sorted_by_file() {
 
     hint: a charge needs one: `[[memcg]]` with a `name`
     hint: something must happen: `[[actor]]` with a `name`, a `memcg` and what it `does`
-    hint: the keys of the top level are: title, about, source, tier, designs, kernel, granularity, world, memcg, cpu, actor, worker, design, sweep, expect
+    hint: the keys of the top level are: title, about, source, tier, designs, kernel, granularity, world, ram, memcg, cpu, actor, worker, kswapd, design, sweep, expect
     ");
 }
 

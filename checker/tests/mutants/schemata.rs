@@ -109,6 +109,21 @@ impl Schemata {
         id
     }
 
+    /// Puts the mutants into a function. A choice at run time can't be made in a `const fn`, nor a
+    /// function called there that holds one.
+    fn function(&mut self, signature: &mut syn::Signature, block: &mut syn::Block) {
+        self.function = signature.ident.to_string();
+        let before = self.mutants.len();
+        if !DESCRIPTIONS.contains(&self.function.as_str()) {
+            self.visit_block_mut(block);
+        }
+        let mut calls = Calls(false);
+        calls.visit_block_mut(block);
+        if calls.0 || self.mutants.len() > before {
+            signature.constness = None;
+        }
+    }
+
     /// Makes an expression a choice between itself and its alternatives.
     fn choice(&mut self, original: &Expr, expr: &mut Expr, alternatives: Vec<(String, Expr)>) {
         for (mutated, alternative) in alternatives {
@@ -211,23 +226,11 @@ impl VisitMut for Schemata {
     }
 
     fn visit_item_fn_mut(&mut self, item: &mut syn::ItemFn) {
-        self.visit_signature_mut(&mut item.sig);
-        if !DESCRIPTIONS.contains(&self.function.as_str()) {
-            self.visit_block_mut(&mut item.block);
-        }
+        self.function(&mut item.sig, &mut item.block);
     }
 
     fn visit_impl_item_fn_mut(&mut self, item: &mut syn::ImplItemFn) {
-        self.visit_signature_mut(&mut item.sig);
-        if !DESCRIPTIONS.contains(&self.function.as_str()) {
-            self.visit_block_mut(&mut item.block);
-        }
-    }
-
-    /// A choice at run time can't be made in a `const fn`.
-    fn visit_signature_mut(&mut self, signature: &mut syn::Signature) {
-        signature.constness = None;
-        self.function = signature.ident.to_string();
+        self.function(&mut item.sig, &mut item.block);
     }
 
     // What is evaluated by the compiler, and patterns, can't hold a choice.
@@ -238,6 +241,19 @@ impl VisitMut for Schemata {
     fn visit_impl_item_const_mut(&mut self, _: &mut syn::ImplItemConst) {}
     fn visit_item_enum_mut(&mut self, _: &mut syn::ItemEnum) {}
     fn visit_item_mod_mut(&mut self, _: &mut syn::ItemMod) {}
+}
+
+/// Whether something is called.
+struct Calls(bool);
+
+impl VisitMut for Calls {
+    fn visit_expr_call_mut(&mut self, _: &mut syn::ExprCall) {
+        self.0 = true;
+    }
+
+    fn visit_expr_method_call_mut(&mut self, _: &mut syn::ExprMethodCall) {
+        self.0 = true;
+    }
 }
 
 /// An arm, located by its pattern and described by all of it.

@@ -6,8 +6,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Directories of the charge path, below the model's sources.
-const DIRECTORIES: &[&str] = &["mm/memcontrol", "mm/page_counter"];
+/// Files and directories of the charge path, below the model's sources.
+const MUTATED: &[&str] = &[
+    "mm/memcontrol/consume_stock.rs",
+    "mm/memcontrol/drain_all_stock.rs",
+    "mm/memcontrol/drain_local_stock.rs",
+    "mm/memcontrol/mem_cgroup_handle_over_high.rs",
+    "mm/memcontrol/mem_cgroup_margin.rs",
+    "mm/memcontrol/mem_cgroup_oom.rs",
+    "mm/memcontrol/memcg_uncharge.rs",
+    "mm/memcontrol/reclaim_high.rs",
+    "mm/memcontrol/refill_stock.rs",
+    "mm/memcontrol/try_charge_memcg.rs",
+    "mm/page_counter",
+];
 
 /// Constants of the charge path.
 const CONSTANTS: &[&str] = &[
@@ -85,7 +97,7 @@ fn mutate(files: &mut BTreeMap<PathBuf, Vec<u8>>) -> Vec<Mutant> {
         let Ok(path) = path.strip_prefix(sources) else { continue };
         let name = path.to_string_lossy().into_owned();
         let source = std::str::from_utf8(content).expect("sources are text");
-        if DIRECTORIES.iter().any(|directory| path.starts_with(directory)) {
+        if MUTATED.iter().any(|mutated| path.starts_with(mutated)) {
             *content = schemata.rewrite(&name, source).into_bytes();
         } else if name == "kernel.rs" {
             *content = schemata.rewrite_constants(&name, source, CONSTANTS).into_bytes();
