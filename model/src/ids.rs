@@ -36,3 +36,11 @@ id!(
     /// An actor: a thread of control.
     ActorId
 );
+id!(
+    /// An inode: a file's pages.
+    InodeId
+);
+id!(
+    /// An open file: whoever shares it shares its readahead state.
+    FileId
+);

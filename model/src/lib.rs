@@ -18,6 +18,7 @@ pub mod ids;
 pub mod kernel;
 pub mod machine;
 pub mod mm;
+pub mod page_cache;
 pub mod property;
 pub mod scenario;
 pub mod state;
