@@ -1,5 +1,6 @@
 //! mmcheck: searches every interleaving of the memory-cgroup model.
 
+pub mod conform;
 pub mod engine;
 pub mod node;
 pub mod verdict;

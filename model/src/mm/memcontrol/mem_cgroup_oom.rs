@@ -26,11 +26,13 @@ pub const KERNEL: KernelFn = KernelFn {
 /// later; that delay is what [`OomOutcome::Pending`] stands for.
 pub fn mem_cgroup_oom(kernel: &mut Ctx<'_>, memcg: MemcgId, nr_pages: Pages) -> bool {
     let order = nr_pages.order();
-    let claimed = kernel.call(Call::MemCgroupOom { memcg, order }, |kernel| {
-        let small = order <= kernel.scenario.kernel.page_alloc_costly_order;
-        i64::from(small && mem_cgroup_out_of_memory(kernel, memcg, order))
-    });
-    claimed != 0
+    let call = Call::MemCgroupOom { memcg, order };
+    // A large charge kills nobody, whatever an environment would answer for the killer.
+    if order > kernel.scenario.kernel.page_alloc_costly_order {
+        kernel.returned(call, 0);
+        return false;
+    }
+    kernel.call(call, |kernel| mem_cgroup_out_of_memory(kernel, memcg, order).into()) != 0
 }
 
 fn mem_cgroup_out_of_memory(kernel: &mut Ctx<'_>, memcg: MemcgId, order: u32) -> bool {

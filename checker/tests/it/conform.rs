@@ -1,0 +1,209 @@
+//! The vectors of the real kernel pass, and a vector that says something else does not.
+
+use mm_checker::conform::{Format, run};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn vectors(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors").join(name)
+}
+
+/// Runs files: the exit status, the report, and what went to stderr.
+fn conform(files: &[PathBuf]) -> (u8, Value, String) {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let status = run(files, Format::Json, &mut out, &mut err).expect("memory takes all output");
+    let report = serde_json::from_slice(&out).expect("the report is JSON");
+    (status, report, String::from_utf8(err).expect("messages are text"))
+}
+
+/// Runs text as a file.
+fn conform_text(text: &str) -> (u8, Value, String) {
+    let dir = tempfile::tempdir().expect("a directory for the file");
+    let file = dir.path().join("rows");
+    fs::write(&file, text).expect("the file is written");
+    let (status, report, err) = conform(std::slice::from_ref(&file));
+    (status, report, err.replace(&*file.display().to_string(), "FILE"))
+}
+
+/// Corrupts the row of that id in a file and demands that this row fails, at that place, and no
+/// other row does.
+fn assert_caught(file: &str, id: &str, place: &str, corrupt: impl FnOnce(&mut Value)) {
+    let text = fs::read_to_string(vectors(file)).expect("the vectors are read");
+    let mut rows: Vec<Value> =
+        text.lines().map(|row| serde_json::from_str(row).expect("a row is JSON")).collect();
+    let row = rows.iter_mut().find(|row| row["id"] == id).expect("the row is there");
+    let intact = row.clone();
+    corrupt(row);
+    assert_ne!(*row, intact, "the corruption changes the row");
+    let lines: Vec<String> = rows.iter().map(Value::to_string).collect();
+    let (status, report, err) = conform_text(&lines.join("\n"));
+    assert_eq!(err, "");
+    assert_eq!(status, 1);
+    let failures = report["files"][0]["failures"].as_array().expect("a list of failures");
+    let found: Vec<_> = failures.iter().map(|at| (&at["id"], &at["where"])).collect();
+    assert_eq!(found, [(&json!(id), &json!(place))]);
+    assert_eq!(report["files"][0]["passed"], rows.len() - 1);
+}
+
+fn calls(row: &mut Value) -> &mut Vec<Value> {
+    row["calls"].as_array_mut().expect("a list of calls")
+}
+
+#[test]
+fn every_vector_of_the_charge_path_passes() {
+    let files = [vectors("charge.jsonl"), vectors("charge_sim.jsonl")];
+    let (status, report, err) = conform(&files);
+    assert_eq!((status, err.as_str()), (0, ""));
+    let counts = |file: &Value| (file["cases"].clone(), file["passed"].clone());
+    let counts: Vec<_> =
+        report["files"].as_array().expect("a list of files").iter().map(counts).collect();
+    assert_eq!(counts, [(json!(411), json!(411)), (json!(120), json!(120))]);
+}
+
+#[test]
+fn another_result_of_a_charge_is_noticed() {
+    assert_caught("charge.jsonl", "cp0000", "result", |row| row["result"] = json!(0));
+}
+
+#[test]
+fn another_count_over_high_is_noticed() {
+    assert_caught("charge.jsonl", "cp0263", "over_high", |row| row["over_high"] = json!(10));
+}
+
+#[test]
+fn another_argument_of_a_call_is_noticed() {
+    assert_caught("charge.jsonl", "cp0000", "calls[3]", |row| calls(row)[3][2] = json!(2));
+}
+
+#[test]
+fn a_call_the_kernel_did_not_make_is_noticed() {
+    assert_caught("charge.jsonl", "cp0006", "calls[0]", |row| drop(calls(row).remove(0)));
+}
+
+#[test]
+fn a_call_only_the_kernel_made_is_noticed() {
+    assert_caught("charge.jsonl", "cp0000", "calls[4]", |row| calls(row).push(json!(["notify"])));
+}
+
+#[test]
+fn two_calls_in_the_other_order_are_noticed() {
+    assert_caught("charge.jsonl", "cp0008", "calls[4]", |row| calls(row).swap(4, 5));
+}
+
+#[test]
+fn a_difference_in_the_known_part_of_an_endless_charge_is_noticed() {
+    assert_caught("charge.jsonl", "cp0243", "calls[60]", |row| calls(row)[60][2] = json!(2));
+}
+
+#[test]
+fn another_version_of_the_kernel_is_noticed() {
+    // Only 7.3 counts a MAX event after a forced charge.
+    assert_caught("charge.jsonl", "cp0008", "calls[4]", |row| row["version"] = json!("7.3"));
+}
+
+#[test]
+fn another_script_is_noticed() {
+    assert_caught("charge.jsonl", "cp0007", "calls[3]", |row| row["input"]["trys"] = json!([0, 1]));
+}
+
+#[test]
+fn another_result_of_a_later_operation_is_noticed() {
+    assert_caught("charge_sim.jsonl", "xp0000", "steps[12].result", |row| {
+        row["steps"][12]["result"] = json!(0);
+    });
+}
+
+#[test]
+fn another_usage_of_one_level_is_noticed() {
+    assert_caught("charge_sim.jsonl", "xp0000", "steps[2].usage", |row| {
+        row["steps"][2]["usage"][2] = json!(149);
+    });
+}
+
+#[test]
+fn another_stock_is_noticed() {
+    assert_caught("charge_sim.jsonl", "xp0000", "steps[6].stock", |row| {
+        row["steps"][6]["stock"] = json!(25);
+    });
+}
+
+#[test]
+fn an_operation_without_its_result_is_noticed() {
+    assert_caught("charge_sim.jsonl", "xp0000", "steps", |row| {
+        row["steps"].as_array_mut().expect("a list of steps").pop();
+    });
+}
+
+#[test]
+fn steps_after_a_cut_one_are_skipped_and_decide_nothing() {
+    let text = fs::read_to_string(vectors("charge_sim.jsonl")).expect("the vectors are read");
+    let first = text.lines().next().expect("a row");
+    let mut row: Value = serde_json::from_str(first).expect("a row is JSON");
+    row["steps"][0]["cut"] = json!(1);
+    let (status, report, _) = conform_text(&row.to_string());
+    assert_eq!(status, 4);
+    assert_eq!(report["files"][0]["skipped"], 1);
+    let reason = &report["files"][0]["skips"][0]["reason"];
+    assert_eq!(reason, "nothing is known of the steps after steps[0], which was cut");
+}
+
+#[test]
+fn a_file_without_cases_decides_nothing() {
+    assert_eq!(conform_text("").0, 4);
+}
+
+/// A row of `charge` with these fields changed.
+fn charge_row(changes: &[(&str, Value)]) -> String {
+    let mut row = json!({
+        "id": "a", "version": "6.1", "gfp_class": "kernel", "input": {}, "calls": [], "result": 0,
+        "over_high": 0,
+    });
+    for (field, value) in changes {
+        row[field] = value.clone();
+    }
+    row.to_string()
+}
+
+#[test]
+fn malformed_rows_are_located() {
+    let rows = [
+        charge_row(&[("gfp_class", json!("kernal"))]),
+        charge_row(&[("version", json!("6.2"))]),
+        charge_row(&[("input", json!({"nr": -1}))]),
+        charge_row(&[("input", json!({"trys": [3]}))]),
+        charge_row(&[("speed", json!(1))]),
+        charge_row(&[("id", json!(7))]),
+        "{\"id\": \"a\", \"speed\": 1}".to_owned(),
+        "{\"id\":".to_owned(),
+    ];
+    let (status, _, err) = conform_text(&rows.join("\n"));
+    assert_eq!(status, 2);
+    let (problems, hint) = err.split_once("\n\n").expect("a hint comes last");
+    assert!(hint.starts_with("hint: the formats are charge, charge_sim"), "{hint}");
+    insta::assert_snapshot!(problems, @r"
+    FILE:1:32: no gfp class is named `kernal`; there are nonblocking, nonblocking_high, noreclaim, readahead, readahead_nodirect, kernel, nofs, retry_mayfail, nofail
+    FILE:2:93: unknown variant `6.2`, expected one of `6.1`, `6.12`, `7.3`
+    FILE:3:58: invalid value: integer `-1`, expected u64
+    FILE:4:61: 3 is neither -1 nor one of 3 levels
+    FILE:5:85: unknown field `speed`, expected one of `id`, `kind`, `version`, `gfp_class`, `input`, `result`, `cut`, `calls`, `over_high`
+    FILE:6:39: invalid type: integer `7`, expected a string
+    FILE:7:1: the fields of this row are those of no known format
+    FILE:8:6: EOF while parsing a value
+    ");
+}
+
+#[test]
+fn a_file_that_is_not_there_is_bad_input() {
+    let (status, _, err) = conform(&[PathBuf::from("no/such/file")]);
+    assert_eq!(status, 2);
+    assert!(err.starts_with("no/such/file: "), "{err}");
+}
+
+#[test]
+fn a_number_beyond_what_the_kernel_can_count_is_a_difference_and_no_crash() {
+    let huge = json!(u64::MAX / 8192);
+    let input = json!({"nr": huge, "usage": [huge, huge, huge], "trys_def": -1});
+    let (status, _, err) = conform_text(&charge_row(&[("input", input)]));
+    assert_eq!((status, err.as_str()), (1, ""));
+}

@@ -1,0 +1,3 @@
+//! Tests of the checker through its public interface, in one binary.
+
+mod conform;
