@@ -14,9 +14,12 @@ use std::path::{Path, PathBuf};
 
 mod charge;
 mod charge_sim;
+mod files;
 mod report;
 mod rows;
 mod scripted;
+mod stream;
+mod window;
 
 /// How the result of a run is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +76,8 @@ impl RowFormat {
 const FORMATS: &[RowFormat] = &[
     RowFormat::new::<charge::Row>("charge", charge::recognises, charge::run),
     RowFormat::new::<charge_sim::Row>("charge_sim", charge_sim::recognises, charge_sim::run),
+    RowFormat::new::<window::Row>("window", window::recognises, window::run),
+    RowFormat::new::<stream::Row>("stream", stream::recognises, stream::run),
 ];
 
 /// Whether a row has all these fields.

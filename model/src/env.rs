@@ -6,8 +6,8 @@
 //! one, a replay repeats one.
 
 use crate::gfp::Gfp;
-use crate::ids::{CpuId, MemcgId};
-use crate::units::Pages;
+use crate::ids::{CpuId, FileId, InodeId, MemcgId};
+use crate::units::{PageIndex, Pages};
 use crate::world::World;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -30,6 +30,16 @@ pub enum Ask {
     OomOutcome(MemcgId),
     /// Whether a task is being moved between cgroup v1 groups.
     ChargeMoving,
+    /// Whether there is no memory for a folio of that inode: 1 if so.
+    FolioAllocFails(InodeId),
+    /// Whether there is no memory for a node of that inode's tree of folios: 1 if so.
+    NodeAllocFails(InodeId),
+    /// Whether the block device cgroup of the task is congested: 1 if so.
+    Congested(FileId),
+    /// Whether the file system asks for more than the batch it is given: 1 if so.
+    FsExpands(InodeId),
+    /// How many folios of a batch the file system leaves unread.
+    FsLeaves(InodeId),
 }
 
 /// Which counters of a memcg.
@@ -112,6 +122,110 @@ pub enum Call {
     ScheduleTimeoutKillable {
         jiffies: u64,
     },
+    /// A call of the page cache or of readahead.
+    File(FileCall),
+}
+
+/// A kernel call of the page cache or of readahead, named after the function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are the arguments of the kernel function")]
+pub enum FileCall {
+    /// The charge of a folio or of a node of the tree: 0 or an error.
+    MemCgroupCharge {
+        memcg: MemcgId,
+        nr_pages: Pages,
+        gfp: Gfp,
+    },
+    /// Such a charge is given back.
+    MemCgroupUncharge {
+        memcg: MemcgId,
+        nr_pages: Pages,
+    },
+    /// Looks for a folio in the way and stores the new one, under the lock: 0 or an error.
+    XasStore {
+        inode: InodeId,
+        index: PageIndex,
+        order: u8,
+    },
+    /// 0 or an error.
+    FilemapAddFolio {
+        file: FileId,
+        index: PageIndex,
+        order: u8,
+        gfp: Gfp,
+    },
+    FilemapRemoveFolio {
+        inode: InodeId,
+        index: PageIndex,
+        order: u8,
+    },
+    /// The folio in the cache that starts there carries the mark from now on.
+    FolioSetReadahead {
+        file: FileId,
+        index: PageIndex,
+    },
+    /// It no longer does.
+    FolioClearReadahead {
+        file: FileId,
+        index: PageIndex,
+    },
+    /// The file system was given a batch: returns the pages it read.
+    ReadPages {
+        file: FileId,
+        index: PageIndex,
+        nr_pages: Pages,
+    },
+    /// Returns the index it stopped at, -1 for the one before page 0.
+    PageCacheNextMiss {
+        file: FileId,
+        index: PageIndex,
+        max_scan: Pages,
+    },
+    /// Returns the index it stopped at, -1 for the one before page 0.
+    PageCachePrevMiss {
+        file: FileId,
+        index: PageIndex,
+        max_scan: Pages,
+    },
+    PageCacheSyncRa {
+        file: FileId,
+        index: PageIndex,
+        req_count: Pages,
+    },
+    PageCacheAsyncRa {
+        file: FileId,
+        index: PageIndex,
+        req_count: Pages,
+        folio: PageIndex,
+        order: u8,
+    },
+    ForcePageCacheRa {
+        file: FileId,
+        index: PageIndex,
+        nr_to_read: Pages,
+    },
+    /// do_sync_mmap_readahead() has set a window around the fault.
+    MmapReadAround {
+        file: FileId,
+        start: PageIndex,
+        size: Pages,
+    },
+    /// Returns 1 if one more add is worth it.
+    MemCgroupReclaimForBatch {
+        memcg: MemcgId,
+        nr_pages: Pages,
+        gfp: Gfp,
+    },
+    /// A fault or a read reads a folio by itself.
+    FilemapReadFolio {
+        file: FileId,
+        index: PageIndex,
+    },
+    /// The fault leaves without the mmap lock and is repeated.
+    VmFaultRetry {
+        file: FileId,
+        index: PageIndex,
+    },
 }
 
 /// A kind of operation: what a user waits for.
@@ -135,6 +249,12 @@ pub enum Operation {
     Charge,
     /// One uncharge.
     Uncharge,
+    /// One `struct readahead_control`: every folio added for one request.
+    Readahead,
+    /// One read of a file.
+    Read,
+    /// One page fault, with its repetition.
+    Fault,
 }
 
 impl fmt::Display for Operation {
@@ -148,6 +268,10 @@ impl fmt::Display for Operation {
 pub enum Errno {
     /// Out of memory.
     ENOMEM = -12,
+    /// There is no such page.
+    EFAULT = -14,
+    /// A folio is there already.
+    EEXIST = -17,
 }
 
 /// What happened in a step.
@@ -159,6 +283,26 @@ pub enum Event {
     Begin(Operation, Gfp),
     /// An operation ended, with 0 or the error's number.
     End(Operation, Gfp, i64),
+    /// Unsigned arithmetic of the kernel wrapped.
+    Wrapped(Wrap),
+}
+
+/// A place where unsigned arithmetic of the kernel can wrap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "kebab-case")]
+pub enum Wrap {
+    /// The position of the mark: start + size - async_size, or index + nr - lookahead.
+    MarkPosition,
+    /// No mark, as all ones, rounded up to a folio's size.
+    NoMark,
+    /// The last page of a window: index + size - 1 of an empty window at page 0.
+    WindowEnd,
+    /// What is left of a window when its first folio failed: index - start.
+    WindowRest,
+    /// The size of a window that the file system did not read whole.
+    WindowSize,
+    /// What an expansion still wants.
+    ExpandedLength,
 }
 
 /// Whoever answers the questions of a step and hears what it does.

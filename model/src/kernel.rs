@@ -40,6 +40,13 @@ constants! {
     swap_cluster_max: Pages = Pages(32),
     /// Largest order that is retried on progress and may OOM (include/linux/mmzone.h).
     page_alloc_costly_order: u32 = 3,
+    /// Pages that forced readahead asks for at once (mm/readahead.c).
+    force_page_cache_ra_chunk: Pages = Pages(512),
+    /// The largest folio order of the page cache: 2 MiB (include/linux/pagemap.h).
+    max_pagecache_order: u8 = 9,
+    /// Faults that may miss more often than others hit before readahead is given up
+    /// (mm/filemap.c).
+    mmap_lotsamiss: u16 = 100,
     /// Timer ticks a second; the longest memory.high penalty is two seconds.
     hz: u64 = 250,
 }

@@ -5,10 +5,12 @@ use crate::choose::Choose;
 use crate::env::Env;
 use crate::ids::ActorId;
 use crate::mm::memcontrol::refill_stock::slots;
-use crate::scenario::Scenario;
+use crate::page_cache::PageCache;
+use crate::scenario::{InodeConfig, Scenario, Store};
 use crate::state::State;
 use crate::step::{Ctx, Guard, Locality};
-use crate::world::{Cpu, Memcg, PageCounter, World};
+use crate::units::Pages;
+use crate::world::{Cpu, FileRaState, Inode, Memcg, PageCounter, World};
 
 /// Whether an engine runs local steps together with the step before them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,11 +45,20 @@ impl Scenario {
             }
         });
         let cpu = |_| Cpu { slots: smallvec::smallvec![None; slots], ..Cpu::default() };
+        let inode = |inode: &InodeConfig| Inode {
+            cache: match inode.store {
+                Store::Bits => PageCache::bits(),
+                Store::Tree => PageCache::tree(),
+            },
+            nodes: Pages::ZERO,
+        };
         State {
             world: World {
                 memcgs: memcgs.collect(),
                 cpus: self.cpus.iter().map(cpu).collect(),
                 percpu_charge_mutex: None,
+                inodes: self.inodes.iter().map(inode).collect(),
+                files: self.files.iter().map(|_| FileRaState::default()).collect(),
             },
             actors: self.actors.iter().map(Actor::start).collect(),
         }

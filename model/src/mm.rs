@@ -1,7 +1,9 @@
 //! The kernel's functions, in its own tree: `mm/<file>.c`, `f()` is `mm/<file>/f.rs`.
 
+pub mod filemap;
 pub mod memcontrol;
 pub mod page_counter;
+pub mod readahead;
 pub mod vmscan;
 
 /// A modelled kernel function.
@@ -36,5 +38,28 @@ pub const FUNCTIONS: &[&KernelFn] = &[
     &memcontrol::reclaim_high::KERNEL,
     &memcontrol::mem_cgroup_handle_over_high::KERNEL,
     &memcontrol::try_charge_memcg::KERNEL,
+    &memcontrol::mem_cgroup_reclaim_for_batch::KERNEL,
     &vmscan::try_to_free_mem_cgroup_pages::KERNEL,
+    &filemap::filemap_remove_folio::KERNEL,
+    &filemap::filemap_add_folio::KERNEL,
+    &filemap::page_cache_next_miss::KERNEL,
+    &filemap::page_cache_prev_miss::KERNEL,
+    &filemap::filemap_get_read_batch::KERNEL,
+    &filemap::filemap_get_pages::KERNEL,
+    &filemap::filemap_read::KERNEL,
+    &filemap::do_sync_mmap_readahead::KERNEL,
+    &filemap::do_async_mmap_readahead::KERNEL,
+    &filemap::filemap_fault::KERNEL,
+    &readahead::read_pages::KERNEL,
+    &readahead::readahead_add_folio::KERNEL,
+    &readahead::page_cache_ra_unbounded::KERNEL,
+    &readahead::do_page_cache_ra::KERNEL,
+    &readahead::force_page_cache_ra::KERNEL,
+    &readahead::get_init_ra_size::KERNEL,
+    &readahead::get_next_ra_size::KERNEL,
+    &readahead::page_cache_ra_order::KERNEL,
+    &readahead::ondemand_readahead::KERNEL,
+    &readahead::page_cache_sync_ra::KERNEL,
+    &readahead::page_cache_async_ra::KERNEL,
+    &readahead::readahead_expand::KERNEL,
 ];

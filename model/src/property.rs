@@ -9,6 +9,7 @@ use crate::units::Pages;
 mod charges_conserved;
 mod deadlock_free;
 mod errors_legitimate;
+mod no_wrap;
 mod nothing_leaked;
 mod speculative_charge_never_ooms;
 mod usage_within_max;
@@ -47,6 +48,7 @@ pub const PROPERTIES: &[&Property] = &[
     &errors_legitimate::PROPERTY,
     &nothing_leaked::PROPERTY,
     &deadlock_free::PROPERTY,
+    &no_wrap::PROPERTY,
 ];
 
 impl Transition<'_> {
@@ -66,7 +68,12 @@ impl Transition<'_> {
             .map(|actor| to.actors[actor.index()].current.held)
             .sum();
         let in_flight: Pages = to.actors.iter().map(|actor| actor.in_flight(scenario, level)).sum();
-        resident + stocked + held + in_flight
+        let inodes = scenario.inodes.iter().zip(&to.world.inodes);
+        let cached: Pages = inodes
+            .filter(|(config, _)| config.memcg.is_some_and(below))
+            .map(|(_, inode)| inode.cache.nr_pages() + inode.nodes)
+            .sum();
+        resident + cached + stocked + held + in_flight
     }
 
     /// Whether every level's usage is what it must be.

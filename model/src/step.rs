@@ -1,11 +1,12 @@
 //! What every modelled kernel function is made of: program points, one atomic step at a time.
 
 use crate::env::{Ask, Call, Env, Event, Question};
-use crate::ids::{ActorId, CpuId, MemcgId};
+use crate::ids::{ActorId, CpuId, FileId, InodeId, MemcgId};
+use crate::page_cache::{FolioFlags, PageCache};
 use crate::scenario::{Scenario, Steps, TaskContext};
 use crate::state::Current;
-use crate::units::Pages;
-use crate::world::{DrainWork, World};
+use crate::units::{PageIndex, Pages};
+use crate::world::{DrainWork, FileRaState, World};
 
 /// Where a step leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +55,11 @@ pub enum Guard {
     NoDrainQueued,
     /// The CPU has drain work queued.
     DrainQueued(CpuId),
+    /// No page of the block of that order is in the inode's page cache. If one actor alone uses
+    /// the inode, no other can add one.
+    RangeAbsent(InodeId, PageIndex, u8),
+    /// The folio that holds the page is not locked, or gone.
+    FolioUnlocked(InodeId, PageIndex),
 }
 
 impl Guard {
@@ -65,6 +71,14 @@ impl Guard {
             }
             Self::NoDrainQueued => world.cpus.iter().all(|cpu| cpu.drain != DrainWork::Queued),
             Self::DrainQueued(cpu) => world.cpus[cpu.index()].drain == DrainWork::Queued,
+            Self::RangeAbsent(inode, index, order) => {
+                !scenario.inodes[inode.index()].shared
+                    && !world.inodes[inode.index()].cache.overlaps(index, order)
+            }
+            Self::FolioUnlocked(inode, index) => world.inodes[inode.index()]
+                .cache
+                .folio(index)
+                .is_none_or(|folio| !folio.flags.contains(FolioFlags::LOCKED)),
         }
     }
 
@@ -76,6 +90,13 @@ impl Guard {
             }
             Self::NoDrainQueued => "no CPU has a queued stock drain".to_owned(),
             Self::DrainQueued(cpu) => format!("a stock drain is queued on CPU {}", cpu.0),
+            Self::RangeAbsent(inode, index, order) => {
+                let name = &scenario.inodes[inode.index()].name;
+                format!("no page of {index}+{} of {name} is cached", Pages::of_order(order))
+            }
+            Self::FolioUnlocked(inode, index) => {
+                format!("page {index} of {} is not locked", scenario.inodes[inode.index()].name)
+            }
         }
     }
 }
@@ -126,6 +147,36 @@ pub fn one_or_all<F: Copy, R>(
     next
 }
 
+/// Takes one step of a function, and where the scenario asks for it the steps after it that
+/// `belong`: a run of accesses that then is one atomic step.
+pub fn one_or_run<F: Copy, R>(
+    steps: Steps,
+    frame: F,
+    kernel: &mut Ctx<'_>,
+    belongs: impl Fn(&F) -> bool,
+    step: impl Fn(F, &mut Ctx<'_>) -> Next<F, R>,
+) -> Next<F, R> {
+    let together = steps == Steps::One && belongs(&frame);
+    let mut next = step(frame, kernel);
+    while let Next::Goto(frame) = &next {
+        if !together || !belongs(frame) {
+            break;
+        }
+        next = step(*frame, kernel);
+    }
+    next
+}
+
+/// Runs a function alone until it returns: all its steps, one after the other.
+pub fn run_alone<F: Frame>(mut frame: F, kernel: &mut Ctx<'_>) -> F::Output {
+    loop {
+        match frame.step(kernel) {
+            Next::Goto(next) => frame = next,
+            Next::Return(value) => return value,
+        }
+    }
+}
+
 /// What a step may touch: the shared world, its own task, and the environment.
 pub struct Ctx<'a> {
     /// The configuration, which no step changes.
@@ -154,6 +205,17 @@ impl Ctx<'_> {
         let answer = self.env.answer(Question { ask, last });
         assert!(answer <= last, "{ask:?} was answered {answer}, beyond {last}");
         answer
+    }
+
+    /// The page cache of an open file.
+    pub fn cache(&mut self, file: FileId) -> &mut PageCache {
+        let inode = self.scenario.file(file).inode;
+        &mut self.world.inodes[inode.index()].cache
+    }
+
+    /// The readahead state of an open file.
+    pub fn ra(&mut self, file: FileId) -> &mut FileRaState {
+        &mut self.world.files[file.index()]
     }
 
     /// Announces what happened.

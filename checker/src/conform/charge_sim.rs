@@ -149,7 +149,8 @@ impl Env for Stubs {
             | Call::QueueHighWork { .. }
             | Call::MemCgroupHandleOverHigh { .. }
             | Call::MemcgMemoryEventHigh { .. }
-            | Call::ScheduleTimeoutKillable { .. } => false,
+            | Call::ScheduleTimeoutKillable { .. }
+            | Call::File(_) => false,
         };
         if !left_out {
             self.calls.extend(notation(call, value));
@@ -173,7 +174,8 @@ impl Env for Stubs {
             | Call::SetNotifyResume
             | Call::QueueHighWork { .. }
             | Call::MemcgMemoryEventHigh { .. }
-            | Call::ScheduleTimeoutKillable { .. } => None,
+            | Call::ScheduleTimeoutKillable { .. }
+            | Call::File(_) => None,
         }
     }
 }

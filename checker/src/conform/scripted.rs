@@ -8,8 +8,8 @@ use mm_model::gfp::Gfp;
 use mm_model::ids::{ActorId, CpuId, MemcgId};
 use mm_model::kernel::Kernel;
 use mm_model::scenario::{
-    CpuConfig, Granularity, MemcgConfig, OomOutcome, PassFrees, Policy, Scenario, Steps,
-    TaskContext, TaskFlags,
+    CpuConfig, FilePolicy, Granularity, MemcgConfig, OomOutcome, PassFrees, Policy, Scenario,
+    Steps, TaskContext, TaskFlags,
 };
 use mm_model::state::Current;
 use mm_model::step::{Ctx, Frame, Next};
@@ -148,14 +148,21 @@ impl Bench {
             design: preset.expect("every version has its preset").design.clone(),
             memcgs: (0..LEVELS).rev().map(memcg).collect(),
             cpus: vec![CpuConfig::default()],
+            inodes: Vec::new(),
+            files: Vec::new(),
             actors: Vec::new(),
             policy: Policy {
                 pass_frees: PassFrees::Goal,
                 pass_may_fail: true,
                 oom: vec![OomOutcome::None],
                 charge_moving: false,
+                file: FilePolicy::default(),
             },
-            granularity: Granularity { counter: Steps::Kernel, drain: Steps::Kernel },
+            granularity: Granularity {
+                counter: Steps::Kernel,
+                drain: Steps::Kernel,
+                file_ra_state: Steps::Kernel,
+            },
         };
         let mut world = scenario.initial().world;
         for (number, usage) in chain.usage.into_iter().enumerate() {
@@ -225,7 +232,8 @@ pub(super) fn notation(call: Call, value: i64) -> Option<Value> {
         Call::MemCgroupHandleOverHigh { nr_pages } => json!(["handle_high", nr_pages]),
         Call::DrainLocalStock { .. }
         | Call::MemcgMemoryEventHigh { .. }
-        | Call::ScheduleTimeoutKillable { .. } => return None,
+        | Call::ScheduleTimeoutKillable { .. }
+        | Call::File(_) => return None,
     })
 }
 

@@ -3,9 +3,13 @@
 use crate::env::{Event, Operation};
 use crate::gfp::Gfp;
 use crate::ids::MemcgId;
+use crate::mm::filemap::filemap_fault::FilemapFault;
+use crate::mm::filemap::filemap_read::FilemapRead;
 use crate::mm::memcontrol::mem_cgroup_handle_over_high::MemCgroupHandleOverHigh;
 use crate::mm::memcontrol::memcg_uncharge::MemcgUncharge;
 use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
+use crate::mm::readahead::ReadaheadControl;
+use crate::mm::readahead::force_page_cache_ra::ForcePageCacheRa;
 use crate::scenario::{ActorConfig, Op, Scenario};
 use crate::step::{Ctx, Frame, Locality, Next};
 use crate::units::Pages;
@@ -31,6 +35,12 @@ pub enum Entry {
     Charge(TryChargeMemcg),
     /// An uncharge.
     Uncharge(MemcgUncharge),
+    /// A read.
+    Read(FilemapRead),
+    /// A page fault.
+    Fault(FilemapFault),
+    /// Pages that will be needed.
+    WillNeed(ForcePageCacheRa),
 }
 
 impl Task {
@@ -71,7 +81,11 @@ impl Task {
     pub(crate) fn locality(self, config: &ActorConfig, scenario: &Scenario) -> Option<Locality> {
         match self {
             Self::User(op) => Some(match config.op(op) {
-                Op::Charge { .. } | Op::Uncharge { .. } => Locality::Local,
+                Op::Charge { .. }
+                | Op::Uncharge { .. }
+                | Op::Read { .. }
+                | Op::Fault { .. }
+                | Op::WillNeed { .. } => Locality::Local,
                 Op::LruAdd { .. } => Locality::Shared,
             }),
             Self::Kernel(_, entry) => Some(entry.locality(config, scenario)),
@@ -85,6 +99,9 @@ impl Task {
         match self {
             Self::Kernel(_, Entry::Charge(frame)) => Some((Operation::Charge, frame.gfp())),
             Self::Kernel(_, Entry::Uncharge(_)) => Some((Operation::Uncharge, Gfp::empty())),
+            Self::Kernel(_, Entry::Read(_)) => Some((Operation::Read, Gfp::KERNEL)),
+            Self::Kernel(_, Entry::Fault(_)) => Some((Operation::Fault, Gfp::KERNEL)),
+            Self::Kernel(_, Entry::WillNeed(_)) => Some((Operation::Readahead, Gfp::READAHEAD)),
             Self::User(_) | Self::ReturnToUser(..) | Self::Exited => None,
         }
     }
@@ -93,7 +110,10 @@ impl Task {
     pub const fn charging(&self) -> Option<&TryChargeMemcg> {
         match self {
             Self::Kernel(_, Entry::Charge(frame)) => Some(frame),
-            Self::Kernel(_, Entry::Uncharge(_))
+            Self::Kernel(
+                _,
+                Entry::Uncharge(_) | Entry::Read(_) | Entry::Fault(_) | Entry::WillNeed(_),
+            )
             | Self::User(_)
             | Self::ReturnToUser(..)
             | Self::Exited => None,
@@ -108,6 +128,9 @@ impl Task {
         match self {
             Self::Kernel(_, Entry::Charge(frame)) => frame.in_flight(scenario, level),
             Self::Kernel(_, Entry::Uncharge(frame)) => frame.in_flight(scenario, level),
+            Self::Kernel(_, Entry::Read(frame)) => frame.in_flight(scenario, level),
+            Self::Kernel(_, Entry::Fault(frame)) => frame.in_flight(scenario, level),
+            Self::Kernel(_, Entry::WillNeed(frame)) => frame.in_flight(scenario, level),
             Self::ReturnToUser(_, frame) => frame.in_flight(scenario, level),
             Self::User(_) | Self::Exited => Pages::ZERO,
         }
@@ -117,6 +140,9 @@ impl Task {
         match self {
             Self::Kernel(_, Entry::Charge(frame)) => frame.stack(into),
             Self::Kernel(_, Entry::Uncharge(frame)) => frame.stack(into),
+            Self::Kernel(_, Entry::Read(frame)) => frame.stack(into),
+            Self::Kernel(_, Entry::Fault(frame)) => frame.stack(into),
+            Self::Kernel(_, Entry::WillNeed(frame)) => frame.stack(into),
             Self::ReturnToUser(_, frame) => frame.stack(into),
             Self::User(_) | Self::Exited => {}
         }
@@ -126,6 +152,7 @@ impl Task {
 /// Enters the kernel; nothing if the entry is over at once.
 fn enter(op: Op, kernel: &mut Ctx<'_>) -> Option<Entry> {
     let memcg = kernel.task.memcg;
+    kernel.current.nr_memcg_reclaims = 0;
     match op {
         Op::Charge { nr_pages, gfp } => {
             kernel.note(Event::Begin(Operation::Charge, gfp));
@@ -146,6 +173,18 @@ fn enter(op: Op, kernel: &mut Ctx<'_>) -> Option<Entry> {
             kernel.current.held -= nr_pages;
             kernel.world.memcg(memcg).lru += nr_pages;
             None
+        }
+        Op::Read { file, pos, count } => {
+            kernel.note(Event::Begin(Operation::Read, Gfp::KERNEL));
+            Some(Entry::Read(FilemapRead::enter(file, pos, count)))
+        }
+        Op::Fault { file, index, vm_flags } => {
+            kernel.note(Event::Begin(Operation::Fault, Gfp::KERNEL));
+            Some(Entry::Fault(FilemapFault::enter(file, index, vm_flags)))
+        }
+        Op::WillNeed { file, index, nr_pages } => {
+            let ractl = ReadaheadControl::begin(kernel, file, index);
+            Some(Entry::WillNeed(ForcePageCacheRa::enter(kernel, ractl, nr_pages)))
         }
     }
 }
@@ -168,6 +207,20 @@ impl Entry {
                 kernel.note(Event::End(Operation::Uncharge, Gfp::empty(), 0));
                 Next::Return(())
             }),
+            Self::Read(frame) => frame.step(kernel).within(Self::Read, |result| {
+                let result = result.map_or_else(|errno| errno as i64, |()| 0);
+                kernel.note(Event::End(Operation::Read, Gfp::KERNEL, result));
+                Next::Return(())
+            }),
+            Self::Fault(frame) => frame.step(kernel).within(Self::Fault, |result| {
+                let result = result.map_or_else(|errno| errno as i64, |()| 0);
+                kernel.note(Event::End(Operation::Fault, Gfp::KERNEL, result));
+                Next::Return(())
+            }),
+            Self::WillNeed(frame) => frame.step(kernel).within(Self::WillNeed, |ractl| {
+                ractl.end(kernel);
+                Next::Return(())
+            }),
         }
     }
 
@@ -175,6 +228,9 @@ impl Entry {
         match self {
             Self::Charge(frame) => frame.locality(scenario, &config.task),
             Self::Uncharge(frame) => frame.locality(scenario, &config.task),
+            Self::Read(frame) => frame.locality(scenario, &config.task),
+            Self::Fault(frame) => frame.locality(scenario, &config.task),
+            Self::WillNeed(frame) => frame.locality(scenario, &config.task),
         }
     }
 }

@@ -1,9 +1,13 @@
 //! The named designs: kernel versions, and designs that are wrong on purpose.
 
 use super::{
+    BaseEnomem, BaseWindows, BatchAnswer, BatchDrain, BatchLevels, BatchRefuses, BatchRoot,
     ChargeMoving, CounterTest, CounterUndo, Design, DrainQueue, DrainWait, DyingOom, DyingOverHigh,
-    MarginRetry, MaxEvent, MemswNoswap, Nofail, NoreclaimBatch, Noretry, OversizeRefill,
-    ProgressRetry, StockSlots, VictimCharge,
+    EarlyMark, EofMark, FallbackAfter, FallbackSize, FaultTests, ForcedChunks, LeftoverFolios,
+    MappingOrders, MarginRetry, MarkRounding, MaxEvent, MemswNoswap, NoGap, NoGapBefore, Nofail,
+    NoreclaimBatch, Noretry, OversizeRefill, PastEnd, PrevPosStore, ProgressRetry, ReadBehind,
+    ReadEnd, ReadaheadBatch, ReadaheadCharge, ReadaheadCount, ReadaheadOrder, StockSlots,
+    VictimCharge, WindowEnd, WindowRules,
 };
 
 /// A design with a name.
@@ -34,6 +38,36 @@ const LINUX_7_3: Design = Design {
     nofail: Nofail::Forced,
     counter_test: CounterTest::AddThenCompare,
     counter_undo: CounterUndo::AllLevels,
+    readahead_charge: ReadaheadCharge::Blocking,
+    readahead_count: ReadaheadCount::Control,
+    readahead_batch: ReadaheadBatch::RestOfWindow,
+    batch_answer: BatchAnswer::Margin,
+    batch_levels: BatchLevels::Lowest,
+    batch_drain: BatchDrain::No,
+    batch_root: BatchRoot::Yes,
+    batch_refuses: BatchRefuses::Nobody,
+    mark_rounding: MarkRounding::Down,
+    eof_mark: EofMark::None,
+    early_mark: EarlyMark::None,
+    mapping_orders: MappingOrders::Range,
+    readahead_order: ReadaheadOrder::State,
+    base_windows: BaseWindows::Never,
+    fallback_size: FallbackSize::Rest,
+    fallback_after: FallbackAfter::AnyError,
+    base_enomem: BaseEnomem::Stops,
+    forced_chunks: ForcedChunks::Continue,
+    past_end: PastEnd::Ignored,
+    leftover_folios: LeftoverFolios::Removed,
+    window_rules: WindowRules::Split,
+    window_end: WindowEnd::Aligned,
+    no_gap: NoGap::PastRange,
+    no_gap_before: NoGapBefore::PastRange,
+    read_end: ReadEnd::MinFolio,
+    read_behind: ReadBehind::Leaves,
+    prev_pos_store: PrevPosStore::End,
+    fault_tests: FaultTests::UseFirst,
+    readahead_max_memcg_reclaims: 0,
+    read_batch: 31,
 };
 
 const LINUX_6_12: Design = Design {
@@ -44,6 +78,17 @@ const LINUX_6_12: Design = Design {
     max_event: MaxEvent::ForcedBefore,
     charge_moving: ChargeMoving::Waits,
     dying_oom: DyingOom::Succeeds,
+    eof_mark: EofMark::Kept,
+    early_mark: EarlyMark::Unchecked,
+    readahead_order: ReadaheadOrder::MarkedFolio,
+    base_windows: BaseWindows::Small,
+    fallback_size: FallbackSize::Window,
+    leftover_folios: LeftoverFolios::ShrinkWindow,
+    window_end: WindowEnd::Free,
+    no_gap_before: NoGapBefore::LastPage,
+    read_end: ReadEnd::Page,
+    read_behind: ReadBehind::Waits,
+    fault_tests: FaultTests::HugeFirst,
     ..LINUX_7_3
 };
 
@@ -51,12 +96,40 @@ const LINUX_6_1: Design = Design {
     drain_queue: DrainQueue::EveryCpu,
     victim_charge: VictimCharge::Retries,
     dying_over_high: DyingOverHigh::Reclaims,
+    mapping_orders: MappingOrders::AnyOrZero,
+    base_enomem: BaseEnomem::Continues,
+    forced_chunks: ForcedChunks::Computed,
+    past_end: PastEnd::Lengthens,
+    window_rules: WindowRules::Ondemand,
+    no_gap: NoGap::LastPage,
+    prev_pos_store: PrevPosStore::Batch,
+    read_batch: 15,
     ..LINUX_6_12
 };
 
-/// The kernels, newest first.
+/// The first mail: readahead folios are charged without direct reclaim.
+const READAHEAD_BATCH_RECLAIM: Design = Design {
+    readahead_charge: ReadaheadCharge::NonBlocking,
+    readahead_max_memcg_reclaims: 2,
+    ..LINUX_7_3
+};
+
+/// The rounding that the second mail's patch replaced, on the newest kernel.
+const MARK_ROUND_UP: Design = Design { mark_rounding: MarkRounding::Up, ..LINUX_7_3 };
+
+/// The kernels, newest first, then the proposals.
 pub const PRESETS: &[Preset] = &[
     Preset { name: "linux-7.3", summary: "Linux 7.3.4", design: LINUX_7_3 },
     Preset { name: "linux-6.12", summary: "Linux 6.12.117", design: LINUX_6_12 },
     Preset { name: "linux-6.1", summary: "Linux 6.1.192", design: LINUX_6_1 },
+    Preset {
+        name: "readahead-batch-reclaim",
+        summary: "7.3.4 with \"mm/readahead: avoid per-folio memcg reclaim\", v1 3/3",
+        design: READAHEAD_BATCH_RECLAIM,
+    },
+    Preset {
+        name: "mark-round-up",
+        summary: "7.3.4 without \"readahead: avoid multiple marked readahead pages\"",
+        design: MARK_ROUND_UP,
+    },
 ];

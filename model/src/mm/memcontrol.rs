@@ -6,6 +6,7 @@ pub mod drain_local_stock;
 pub mod mem_cgroup_handle_over_high;
 pub mod mem_cgroup_margin;
 pub mod mem_cgroup_oom;
+pub mod mem_cgroup_reclaim_for_batch;
 pub mod memcg_uncharge;
 pub mod reclaim_high;
 pub mod refill_stock;

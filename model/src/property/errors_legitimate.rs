@@ -19,7 +19,14 @@ pub(super) const PROPERTY: Property = Property {
                 let may_fail = !gfp.intersects(Gfp::NOFAIL | Gfp::HIGH);
                 *result == 0 || (*result == Errno::ENOMEM as i64 && may_fail)
             }
-            Event::End(Operation::Uncharge, _, _) | Event::Begin(..) | Event::Returned(..) => true,
+            Event::End(
+                Operation::Uncharge | Operation::Readahead | Operation::Read | Operation::Fault,
+                _,
+                _,
+            )
+            | Event::Begin(..)
+            | Event::Returned(..)
+            | Event::Wrapped(_) => true,
         })
     },
 };

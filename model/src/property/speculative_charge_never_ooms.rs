@@ -21,6 +21,6 @@ fn speculative_call(step: &Transition<'_>, call: impl Fn(&Call) -> bool) -> bool
     speculative
         && step.events.iter().any(|event| match event {
             Event::Returned(made, _) => call(made),
-            Event::Begin(..) | Event::End(..) => false,
+            Event::Begin(..) | Event::End(..) | Event::Wrapped(_) => false,
         })
 }
