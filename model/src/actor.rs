@@ -69,7 +69,7 @@ impl Actor {
     }
 
     /// The charge it is in.
-    pub const fn charging(&self) -> Option<&TryChargeMemcg> {
+    pub fn charging(&self) -> Option<&TryChargeMemcg> {
         match &self.at {
             At::Task(task) => task.charging(),
             At::DrainWorker(_) => None,

@@ -9,6 +9,13 @@
 //! Read in this order: [`scenario`], [`world`], [`step`], [`env`], one function such as
 //! [`mm::memcontrol::try_charge_memcg`], [`machine`].
 
+#![allow(
+    clippy::large_enum_variant,
+    clippy::large_types_passed_by_value,
+    reason = "a frame holds its callee by value, so that a state is flat and a step copies nothing \
+              but itself; the compiler passes the larger ones by reference anyway"
+)]
+
 pub mod actor;
 pub mod choose;
 pub mod design;

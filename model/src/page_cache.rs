@@ -194,9 +194,9 @@ mod tests {
             |cache| cache.insert(folio(8, 3, FolioFlags::UPTODATE)),
             |cache| cache.insert(folio(64, 6, FolioFlags::DIRTY)),
             |cache| cache.change(PageIndex(4), FolioFlags::UPTODATE, FolioFlags::LOCKED),
-            |cache| drop(cache.remove(PageIndex(8))),
+            |cache| assert_eq!(cache.remove(PageIndex(8)).order, 3),
             |cache| cache.insert(folio(9, 0, FolioFlags::REFERENCED)),
-            |cache| drop(cache.remove(PageIndex(64))),
+            |cache| assert_eq!(cache.remove(PageIndex(64)).order, 6),
         ];
         for change in changes {
             change(&mut bits);

@@ -2,6 +2,7 @@
 
 use crate::env::{Ask, Call, Env, Event, Question};
 use crate::ids::{ActorId, CpuId, FileId, InodeId, MemcgId};
+use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
 use crate::page_cache::{FolioFlags, PageCache};
 use crate::scenario::{Scenario, Steps, TaskContext};
 use crate::state::Current;
@@ -127,6 +128,11 @@ pub trait Frame: Copy {
 
     /// Pages this activation has added to the memory usage of `level` and not yet handed on.
     fn in_flight(&self, scenario: &Scenario, level: MemcgId) -> Pages;
+
+    /// The charge that runs under this frame, if one does.
+    fn charging(&self) -> Option<&TryChargeMemcg> {
+        None
+    }
 
     /// Adds (function, program point) of this frame and of its active callees, outermost first.
     fn stack(&self, into: &mut Vec<(&'static str, &'static str)>);

@@ -6,7 +6,7 @@ use super::{Outcome, has_fields};
 use mm_model::env::FileCall;
 use mm_model::mm::filemap::filemap_fault::FilemapFault;
 use mm_model::mm::filemap::filemap_read::FilemapRead;
-use mm_model::page_cache::Folio;
+use mm_model::page_cache::{Folio, FolioFlags};
 use mm_model::scenario::VmFlags;
 use mm_model::units::PageIndex;
 use serde::Deserialize;
@@ -218,7 +218,7 @@ impl Stream {
     fn runs(&self) -> Vec<(PageIndex, u8, u64)> {
         let mut runs: Vec<(PageIndex, u8, u64)> = Vec::new();
         for add in self.stubs.added() {
-            let folio = Folio { index: add.index, order: add.order, flags: Default::default() };
+            let folio = Folio { index: add.index, order: add.order, flags: FolioFlags::empty() };
             match runs.last_mut() {
                 Some((first, order, count))
                     if *order == add.order

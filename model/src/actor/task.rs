@@ -106,17 +106,15 @@ impl Task {
         }
     }
 
-    /// The charge it is in.
-    pub const fn charging(&self) -> Option<&TryChargeMemcg> {
-        match self {
-            Self::Kernel(_, Entry::Charge(frame)) => Some(frame),
-            Self::Kernel(
-                _,
-                Entry::Uncharge(_) | Entry::Read(_) | Entry::Fault(_) | Entry::WillNeed(_),
-            )
-            | Self::User(_)
-            | Self::ReturnToUser(..)
-            | Self::Exited => None,
+    /// The charge it is in, also below another operation.
+    pub fn charging(&self) -> Option<&TryChargeMemcg> {
+        let Self::Kernel(_, entry) = self else { return None };
+        match entry {
+            Entry::Charge(frame) => Some(frame),
+            Entry::Uncharge(_) => None,
+            Entry::Read(frame) => frame.charging(),
+            Entry::Fault(frame) => frame.charging(),
+            Entry::WillNeed(frame) => frame.charging(),
         }
     }
 

@@ -17,7 +17,8 @@ pub(super) const PROPERTY: Property = Property {
 /// Whether an actor whose open charge is speculative makes such a call in this step.
 fn speculative_call(step: &Transition<'_>, call: impl Fn(&Call) -> bool) -> bool {
     let Some((from, actor)) = step.from else { return false };
-    let speculative = from.actors[actor.index()].open().is_some_and(|(_, gfp)| gfp.speculative());
+    let charging = from.actors[actor.index()].charging();
+    let speculative = charging.is_some_and(|charge| charge.gfp().speculative());
     speculative
         && step.events.iter().any(|event| match event {
             Event::Returned(made, _) => call(made),

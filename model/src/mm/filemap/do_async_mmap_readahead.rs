@@ -2,6 +2,7 @@
 
 use crate::design::FaultTests;
 use crate::ids::{FileId, MemcgId};
+use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
 use crate::mm::readahead::page_cache_async_ra::PageCacheAsyncRa;
 use crate::mm::readahead::{ReadaheadControl, ra_locality};
 use crate::mm::{ALL_VERSIONS, KernelFn};
@@ -149,6 +150,10 @@ impl Frame for DoAsyncMmapReadahead {
             At::LoadMiss | At::StoreMiss { .. } | At::TestMark => Pages::ZERO,
             At::Async(callee) => callee.in_flight(scenario, level),
         }
+    }
+
+    fn charging(&self) -> Option<&TryChargeMemcg> {
+        if let At::Async(callee) = &self.at { callee.charging() } else { None }
     }
 
     fn stack(&self, into: &mut Vec<(&'static str, &'static str)>) {

@@ -4,6 +4,7 @@ use crate::design::{FaultTests, ReadaheadOrder};
 use crate::env::{Call, FileCall};
 use crate::ids::{FileId, MemcgId};
 use crate::mm::filemap::mapping_max_folio_order;
+use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
 use crate::mm::readahead::page_cache_ra_order::PageCacheRaOrder;
 use crate::mm::readahead::page_cache_sync_ra::PageCacheSyncRa;
 use crate::mm::readahead::{ReadaheadControl, ra_locality};
@@ -246,6 +247,16 @@ impl Frame for DoSyncMmapReadahead {
             callee.in_flight(scenario, level)
         } else {
             Pages::ZERO
+        }
+    }
+
+    fn charging(&self) -> Option<&TryChargeMemcg> {
+        if let At::Around(callee) = &self.at {
+            callee.charging()
+        } else if let At::Sync(callee) = &self.at {
+            callee.charging()
+        } else {
+            None
         }
     }
 

@@ -285,6 +285,14 @@ impl Frame for FilemapAddFolio {
         }
     }
 
+    fn charging(&self) -> Option<&TryChargeMemcg> {
+        if let At::InCharge(callee) | At::InChargeNode(callee) = &self.at {
+            Some(callee)
+        } else {
+            None
+        }
+    }
+
     fn stack(&self, into: &mut Vec<(&'static str, &'static str)>) {
         into.push((KERNEL.name, self.at.into()));
         match &self.at {

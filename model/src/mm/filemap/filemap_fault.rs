@@ -7,6 +7,7 @@ use crate::mm::filemap::do_async_mmap_readahead::DoAsyncMmapReadahead;
 use crate::mm::filemap::do_sync_mmap_readahead::DoSyncMmapReadahead;
 use crate::mm::filemap::filemap_add_folio::FilemapAddFolio;
 use crate::mm::filemap::mapping_min_folio_order;
+use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
 use crate::mm::{ALL_VERSIONS, KernelFn};
 use crate::page_cache::{Folio, FolioFlags};
 use crate::scenario::{Scenario, TaskContext, VmFlags};
@@ -197,6 +198,18 @@ impl Frame for FilemapFault {
             At::Async(callee) => callee.in_flight(scenario, level),
             At::Sync(callee) => callee.in_flight(scenario, level),
             At::Create { callee, .. } => callee.in_flight(scenario, level),
+        }
+    }
+
+    fn charging(&self) -> Option<&TryChargeMemcg> {
+        if let At::Async(callee) = &self.at {
+            callee.charging()
+        } else if let At::Sync(callee) = &self.at {
+            callee.charging()
+        } else if let At::Create { callee, .. } = &self.at {
+            callee.charging()
+        } else {
+            None
         }
     }
 

@@ -7,6 +7,7 @@ use crate::ids::{FileId, MemcgId};
 use crate::mm::filemap::filemap_add_folio::FilemapAddFolio;
 use crate::mm::filemap::filemap_get_read_batch::{FolioBatch, filemap_get_read_batch};
 use crate::mm::filemap::mapping_min_folio_order;
+use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
 use crate::mm::readahead::ReadaheadControl;
 use crate::mm::readahead::page_cache_async_ra::PageCacheAsyncRa;
 use crate::mm::readahead::page_cache_sync_ra::PageCacheSyncRa;
@@ -214,6 +215,18 @@ impl Frame for FilemapGetPages {
             At::Sync(callee) => callee.in_flight(scenario, level),
             At::Create(callee) => callee.in_flight(scenario, level),
             At::Async(_, callee) => callee.in_flight(scenario, level),
+        }
+    }
+
+    fn charging(&self) -> Option<&TryChargeMemcg> {
+        if let At::Sync(callee) = &self.at {
+            callee.charging()
+        } else if let At::Create(callee) = &self.at {
+            callee.charging()
+        } else if let At::Async(_, callee) = &self.at {
+            callee.charging()
+        } else {
+            None
         }
     }
 

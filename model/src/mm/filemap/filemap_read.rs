@@ -4,6 +4,7 @@ use crate::design::PrevPosStore;
 use crate::env::Errno;
 use crate::ids::{FileId, MemcgId};
 use crate::mm::filemap::filemap_get_pages::FilemapGetPages;
+use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
 use crate::mm::readahead::ra_locality;
 use crate::mm::{ALL_VERSIONS, KernelFn};
 use crate::scenario::{Scenario, TaskContext};
@@ -141,6 +142,10 @@ impl Frame for FilemapRead {
             At::LoadPrevPos | At::StorePrevPos { .. } => Pages::ZERO,
             At::GetPages { callee, .. } => callee.in_flight(scenario, level),
         }
+    }
+
+    fn charging(&self) -> Option<&TryChargeMemcg> {
+        if let At::GetPages { callee, .. } = &self.at { callee.charging() } else { None }
     }
 
     fn stack(&self, into: &mut Vec<(&'static str, &'static str)>) {

@@ -3,6 +3,7 @@
 use crate::design::ForcedChunks;
 use crate::env::{Call, FileCall};
 use crate::ids::MemcgId;
+use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
 use crate::mm::readahead::ReadaheadControl;
 use crate::mm::readahead::do_page_cache_ra::do_page_cache_ra;
 use crate::mm::readahead::page_cache_ra_unbounded::PageCacheRaUnbounded;
@@ -108,6 +109,10 @@ impl Frame for ForcePageCacheRa {
             At::Chunk(_) => Pages::ZERO,
             At::Unbounded(callee) => callee.in_flight(scenario, level),
         }
+    }
+
+    fn charging(&self) -> Option<&TryChargeMemcg> {
+        if let At::Unbounded(callee) = &self.at { callee.charging() } else { None }
     }
 
     fn stack(&self, into: &mut Vec<(&'static str, &'static str)>) {

@@ -36,12 +36,7 @@ pub fn is_marked(
     index: PageIndex,
     order: u8,
 ) -> bool {
-    match mark {
-        Some(mark) => round(kernel, mark, order) == index,
-        None => {
-            let rounded = round(kernel, PageIndex(u64::MAX), order);
-            wraps(kernel, Wrap::NoMark, rounded == PageIndex(0));
-            rounded == index
-        }
-    }
+    let rounded = round(kernel, mark.unwrap_or(PageIndex(u64::MAX)), order);
+    wraps(kernel, Wrap::NoMark, mark.is_none() && rounded == PageIndex(0));
+    rounded == index
 }

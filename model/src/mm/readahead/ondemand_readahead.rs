@@ -7,6 +7,7 @@ use crate::design::{ReadaheadOrder, WindowEnd, WindowRules};
 use crate::ids::MemcgId;
 use crate::mm::filemap::page_cache_next_miss::page_cache_next_miss;
 use crate::mm::filemap::page_cache_prev_miss::{BEFORE_FIRST, page_cache_prev_miss};
+use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
 use crate::mm::readahead::do_page_cache_ra::do_page_cache_ra;
 use crate::mm::readahead::get_init_ra_size::get_init_ra_size;
 use crate::mm::readahead::get_next_ra_size::get_next_ra_size;
@@ -214,12 +215,12 @@ impl OndemandReadahead {
             Window::Context => At::StoreAsyncSize { async_size: Pages(1) },
             Window::Gap | Window::Advanced => match scenario.design.readahead_order {
                 ReadaheadOrder::State => At::LoadOrder,
-                ReadaheadOrder::MarkedFolio => self.align(scenario, self.found.unwrap_or(0)),
+                ReadaheadOrder::MarkedFolio => Self::align(scenario, self.found.unwrap_or(0)),
             },
         }
     }
 
-    fn align(self, scenario: &Scenario, order: u8) -> At {
+    fn align(scenario: &Scenario, order: u8) -> At {
         match scenario.design.window_end {
             WindowEnd::Free => At::SizeOfAsync { window: Window::Advanced },
             WindowEnd::Aligned => At::AlignStart { order },
@@ -288,7 +289,7 @@ impl OndemandReadahead {
             At::LoadOrder => At::StoreOrder { order: ra.order + 2 },
             At::StoreOrder { order } => {
                 kernel.ra(file).order = order;
-                self.align(scenario, order)
+                Self::align(scenario, order)
             }
             At::AlignStart { order } => At::AlignSize { order, start: ra.start },
             At::AlignSize { order, start } => self.aligned(scenario, order, start, ra.size),
@@ -361,6 +362,16 @@ impl Frame for OndemandReadahead {
             callee.in_flight(scenario, level)
         } else {
             Pages::ZERO
+        }
+    }
+
+    fn charging(&self) -> Option<&TryChargeMemcg> {
+        if let At::Submit(callee) = &self.at {
+            callee.charging()
+        } else if let At::Standalone(callee) = &self.at {
+            callee.charging()
+        } else {
+            None
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::env::{Ask, Call, FileCall};
 use crate::ids::MemcgId;
+use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
 use crate::mm::readahead::ReadaheadControl;
 use crate::mm::readahead::ondemand_readahead::OndemandReadahead;
 use crate::mm::{ALL_VERSIONS, KernelFn};
@@ -109,6 +110,10 @@ impl Frame for PageCacheAsyncRa {
             At::ClearMark { .. } => Pages::ZERO,
             At::Ondemand(callee) => callee.in_flight(scenario, level),
         }
+    }
+
+    fn charging(&self) -> Option<&TryChargeMemcg> {
+        if let At::Ondemand(callee) = &self.at { callee.charging() } else { None }
     }
 
     fn stack(&self, into: &mut Vec<(&'static str, &'static str)>) {

@@ -7,6 +7,7 @@ use crate::design::{
 use crate::env::{Ask, Errno, Wrap};
 use crate::ids::MemcgId;
 use crate::mm::filemap::{mapping_max_folio_order, mapping_min_folio_order};
+use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
 use crate::mm::readahead::do_page_cache_ra::do_page_cache_ra;
 use crate::mm::readahead::mark::{is_marked, mark_index};
 use crate::mm::readahead::page_cache_ra_unbounded::PageCacheRaUnbounded;
@@ -396,6 +397,18 @@ impl Frame for PageCacheRaOrder {
             | At::Next { .. }
             | At::FallbackSize { .. }
             | At::FallbackAsyncSize { .. } => Pages::ZERO,
+        }
+    }
+
+    fn charging(&self) -> Option<&TryChargeMemcg> {
+        if let At::Add { callee, .. } = &self.at {
+            callee.charging()
+        } else if let At::Commit { callee, .. } = &self.at {
+            callee.charging()
+        } else if let At::Fallback(callee) = &self.at {
+            callee.charging()
+        } else {
+            None
         }
     }
 

@@ -4,6 +4,7 @@ use crate::design::{BaseEnomem, EarlyMark, ReadaheadCount};
 use crate::env::{Ask, Call, Errno, FileCall, Wrap};
 use crate::ids::MemcgId;
 use crate::mm::filemap::mapping_min_folio_order;
+use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
 use crate::mm::readahead::mark::mark_index;
 use crate::mm::readahead::read_pages::ReadPages;
 use crate::mm::readahead::readahead_add_folio::{Added, ReadaheadAddFolio, Rest};
@@ -131,12 +132,12 @@ impl PageCacheRaUnbounded {
             }
             Err(_) => self.goto(At::Skip(ReadPages::enter(ractl))),
             Ok(()) if self.mark == Some(done) => self.goto(At::SetMark { ractl, done }),
-            Ok(()) => self.goto(self.advance(scenario, ractl, done)),
+            Ok(()) => self.goto(Self::advance(scenario, ractl, done)),
         }
     }
 
     /// After a folio is in.
-    fn advance(self, scenario: &Scenario, mut ractl: ReadaheadControl, done: Pages) -> At {
+    fn advance(scenario: &Scenario, mut ractl: ReadaheadControl, done: Pages) -> At {
         let folio = Pages::of_order(mapping_min_folio_order(scenario, ractl.file));
         ractl.nr_pages += folio;
         At::Next { ractl, done: done + folio }
@@ -168,7 +169,7 @@ impl Frame for PageCacheRaUnbounded {
                 let cache = kernel.cache(file);
                 cache.change(index, FolioFlags::READAHEAD, FolioFlags::empty());
                 kernel.returned(Call::File(FileCall::FolioSetReadahead { file, index }), 0);
-                self.goto(self.advance(kernel.scenario, ractl, done))
+                self.goto(Self::advance(kernel.scenario, ractl, done))
             }
             At::Skip(callee) => callee.step(kernel).within(
                 |callee| Self { at: At::Skip(callee), ..self },
@@ -200,6 +201,16 @@ impl Frame for PageCacheRaUnbounded {
             At::Next { .. } | At::SetMark { .. } => Pages::ZERO,
             At::Add { callee, .. } => callee.in_flight(scenario, level),
             At::Skip(callee) | At::Commit(callee) => callee.in_flight(scenario, level),
+        }
+    }
+
+    fn charging(&self) -> Option<&TryChargeMemcg> {
+        if let At::Add { callee, .. } = &self.at {
+            callee.charging()
+        } else if let At::Skip(callee) | At::Commit(callee) = &self.at {
+            callee.charging()
+        } else {
+            None
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::env::{Ask, Call, FileCall};
 use crate::ids::MemcgId;
+use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
 use crate::mm::readahead::ReadaheadControl;
 use crate::mm::readahead::force_page_cache_ra::ForcePageCacheRa;
 use crate::mm::readahead::ondemand_readahead::OndemandReadahead;
@@ -106,6 +107,16 @@ impl Frame for PageCacheSyncRa {
             At::Enter { .. } => Pages::ZERO,
             At::Forced(callee) => callee.in_flight(scenario, level),
             At::Ondemand(callee) => callee.in_flight(scenario, level),
+        }
+    }
+
+    fn charging(&self) -> Option<&TryChargeMemcg> {
+        if let At::Forced(callee) = &self.at {
+            callee.charging()
+        } else if let At::Ondemand(callee) = &self.at {
+            callee.charging()
+        } else {
+            None
         }
     }
 

@@ -4,6 +4,7 @@ use crate::design::LeftoverFolios;
 use crate::env::{Ask, Call, FileCall, Wrap};
 use crate::ids::MemcgId;
 use crate::mm::filemap::filemap_remove_folio::filemap_remove_folio;
+use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
 use crate::mm::readahead::readahead_expand::ReadaheadExpand;
 use crate::mm::readahead::{ReadaheadControl, wraps};
 use crate::mm::{ALL_VERSIONS, KernelFn};
@@ -187,6 +188,10 @@ impl Frame for ReadPages {
             At::Enter(_) | At::Read(_) => Pages::ZERO,
             At::Expand(callee) => callee.in_flight(scenario, level),
         }
+    }
+
+    fn charging(&self) -> Option<&TryChargeMemcg> {
+        if let At::Expand(callee) = &self.at { callee.charging() } else { None }
     }
 
     fn stack(&self, into: &mut Vec<(&'static str, &'static str)>) {

@@ -7,6 +7,7 @@ use crate::ids::{FileId, MemcgId};
 use crate::mm::KernelFn;
 use crate::mm::filemap::filemap_add_folio::FilemapAddFolio;
 use crate::mm::memcontrol::mem_cgroup_reclaim_for_batch::MemCgroupReclaimForBatch;
+use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
 use crate::mm::readahead::ReadaheadControl;
 use crate::scenario::{Scenario, TaskContext};
 use crate::step::{Ctx, Frame, Locality, Next};
@@ -161,6 +162,10 @@ impl Frame for ReadaheadAddFolio {
             At::Add(callee) | At::AddAgain(callee) => callee.in_flight(scenario, level),
             At::Reclaim(callee) => callee.in_flight(scenario, level),
         }
+    }
+
+    fn charging(&self) -> Option<&TryChargeMemcg> {
+        if let At::Add(callee) | At::AddAgain(callee) = &self.at { callee.charging() } else { None }
     }
 
     fn stack(&self, into: &mut Vec<(&'static str, &'static str)>) {

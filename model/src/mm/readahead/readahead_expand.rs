@@ -4,6 +4,7 @@ use crate::design::ReadaheadCount;
 use crate::env::{Ask, Wrap};
 use crate::ids::MemcgId;
 use crate::mm::filemap::mapping_min_folio_order;
+use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
 use crate::mm::readahead::readahead_add_folio::{Added, ReadaheadAddFolio, Rest};
 use crate::mm::readahead::{ReadaheadControl, ra_locality, wraps};
 use crate::mm::{ALL_VERSIONS, KernelFn};
@@ -216,9 +217,8 @@ impl Frame for ReadaheadExpand {
             At::Down if self.ractl.index > self.first => {
                 absent(self.ractl.index.wrapping_sub(Pages(1)))
             }
-            At::Down => Locality::Local,
             At::Up { wanted } if self.ractl.nr_pages < *wanted => absent(self.ractl.next_index()),
-            At::Up { .. } => Locality::Local,
+            At::Down | At::Up { .. } => Locality::Local,
             At::AddDown(callee) | At::AddUp { callee, .. } => callee.locality(scenario, task),
             At::LoadSize { .. }
             | At::StoreSize { .. }
@@ -236,6 +236,14 @@ impl Frame for ReadaheadExpand {
             | At::StoreSize { .. }
             | At::LoadAsyncSize { .. }
             | At::StoreAsyncSize { .. } => Pages::ZERO,
+        }
+    }
+
+    fn charging(&self) -> Option<&TryChargeMemcg> {
+        if let At::AddDown(callee) | At::AddUp { callee, .. } = &self.at {
+            callee.charging()
+        } else {
+            None
         }
     }
 

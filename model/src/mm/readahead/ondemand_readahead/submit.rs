@@ -2,6 +2,7 @@
 
 use crate::design::{ReadaheadOrder, WindowRules};
 use crate::ids::MemcgId;
+use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
 use crate::mm::readahead::get_next_ra_size::get_next_ra_size;
 use crate::mm::readahead::page_cache_ra_order::PageCacheRaOrder;
 use crate::mm::readahead::{ReadaheadControl, ra_locality, ractl_max_pages};
@@ -102,10 +103,9 @@ impl Submit {
                 }
             }
             At::OwnStart if ra.start == self.ractl.index => At::OwnSize,
-            At::OwnStart => At::Start,
             At::OwnSize => At::OwnAsyncSize { size: ra.size },
             At::OwnAsyncSize { size } if size == ra.async_size => self.merged(size),
-            At::OwnAsyncSize { .. } => At::Start,
+            At::OwnStart | At::OwnAsyncSize { .. } => At::Start,
             At::StoreAsyncSize { size, async_size } => {
                 kernel.ra(file).async_size = async_size;
                 At::StoreSize { size }
@@ -158,6 +158,10 @@ impl Frame for Submit {
         } else {
             Pages::ZERO
         }
+    }
+
+    fn charging(&self) -> Option<&TryChargeMemcg> {
+        if let At::Order(callee) = &self.at { callee.charging() } else { None }
     }
 
     fn stack(&self, into: &mut Vec<(&'static str, &'static str)>) {
