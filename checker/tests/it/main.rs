@@ -1,3 +1,4 @@
 //! Tests of the checker through its public interface, in one binary.
 
 mod conform;
+mod windows;
