@@ -1,10 +1,13 @@
 //! Engines: ways of visiting every reachable node.
 
 use crate::node::PropertySet;
-use crate::verdict::Trace;
+use crate::verdict::{Trace, Verdict};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+pub mod reference;
+pub mod stateright;
 
 /// How far a search may go. Whatever ends it early makes every verdict that is still open
 /// `unknown`.
@@ -51,6 +54,58 @@ pub struct Explored {
     /// The shortest way into a violation of each property, by position; only the reference engine
     /// promises that it is the shortest.
     pub traces: Vec<Option<Trace>>,
+}
+
+impl Explored {
+    /// What the search says about the property at that position.
+    pub const fn verdict(&self, property: usize) -> Verdict {
+        if self.violated.contains(property) {
+            Verdict::Violated
+        } else if self.stopped.is_some() {
+            Verdict::Unknown
+        } else if self.applied.contains(property) {
+            Verdict::Holds
+        } else {
+            Verdict::Vacuous
+        }
+    }
+}
+
+/// A budget being spent.
+struct Meter {
+    budget: Budget,
+    started: Instant,
+}
+
+impl Meter {
+    fn start(budget: &Budget) -> Self {
+        Self { budget: budget.clone(), started: Instant::now() }
+    }
+
+    /// Which part of the budget is used up, if that many nodes were found and take that many
+    /// bytes. Every engine that finds one node more than allowed asks with that number, so that
+    /// all stop on the same scenarios.
+    fn spent(&self, states: u64, bytes: u64) -> Option<Stopped> {
+        let Budget { max_states, max_memory, timeout, interrupted } = &self.budget;
+        if interrupted.load(Ordering::Relaxed) {
+            Some(Stopped::Interrupted)
+        } else if max_states.is_some_and(|most| states > most) {
+            Some(Stopped::States)
+        } else if max_memory.is_some_and(|most| bytes > most) {
+            Some(Stopped::Memory)
+        } else if timeout.is_some_and(|most| self.started.elapsed() >= most) {
+            Some(Stopped::Timeout)
+        } else {
+            None
+        }
+    }
+}
+
+/// Hears nothing.
+pub struct Quiet;
+
+impl Progress for Quiet {
+    fn update(&mut self, _: u64, _: u64, _: u64, _: u64) {}
 }
 
 /// Hears how far a search is.

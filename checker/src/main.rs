@@ -1,16 +1,31 @@
-//! The command line.
+//! `mmcheck`: see [`mm_checker`].
 
-use mm_checker::conform::{self, Format};
-use std::process::ExitCode;
+use mm_checker::{Streams, run};
+use std::io::IsTerminal;
+use std::process::{ExitCode, exit};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-fn main() -> std::io::Result<ExitCode> {
-    let mut args = std::env::args_os().skip(1);
-    if args.next().is_none_or(|command| command != "conform") {
-        return Ok(ExitCode::from(2));
-    }
-    let (options, files): (Vec<_>, Vec<_>) = args.partition(|arg| arg == "--format=json");
-    let format = if options.is_empty() { Format::Human } else { Format::Json };
-    let files: Vec<_> = files.into_iter().map(Into::into).collect();
-    let (mut out, mut err) = (std::io::stdout().lock(), std::io::stderr().lock());
-    conform::run(&files, format, &mut out, &mut err).map(ExitCode::from)
+/// What a shell reports for a process that an interrupt ended.
+const ENDED_BY_INTERRUPT: i32 = 130;
+
+fn main() -> ExitCode {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&interrupted);
+    // Without the handler an interrupt ends the process, which is no reason not to run.
+    let _ = ctrlc::set_handler(move || {
+        if seen.swap(true, Ordering::Relaxed) {
+            exit(ENDED_BY_INTERRUPT);
+        }
+    });
+    let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
+    let color = anstream::AutoStream::choice(&out) != anstream::ColorChoice::Never;
+    let streams = Streams {
+        out_color: color,
+        err_terminal: err.is_terminal(),
+        out: &mut out,
+        err: &mut err,
+        interrupted,
+    };
+    ExitCode::from(run(std::env::args_os(), streams))
 }

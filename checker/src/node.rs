@@ -3,6 +3,7 @@
 //! Every engine expands nodes through [`expand`], so they can differ in how they search and in
 //! nothing else.
 
+use crate::verdict::Choice;
 use mm_model::choose::Choose;
 use mm_model::env::Event;
 use mm_model::ids::ActorId;
@@ -10,6 +11,8 @@ use mm_model::machine::Fuse;
 use mm_model::property::{PROPERTIES, Transition};
 use mm_model::scenario::Scenario;
 use mm_model::state::State;
+use std::cell::Cell;
+use std::fmt;
 
 /// A set of properties, by position in [`PROPERTIES`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -38,7 +41,22 @@ impl PropertySet {
         self.0 == 0
     }
 
-    fn select(select: impl Fn(usize) -> bool) -> Self {
+    /// The set as bits, to be shared between threads.
+    pub(crate) const fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// The set of those bits.
+    pub(crate) const fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    /// The positions of its properties.
+    pub fn positions(self) -> impl Iterator<Item = usize> {
+        (0..PROPERTIES.len()).filter(move |at| self.contains(*at))
+    }
+
+    pub(crate) fn select(select: impl Fn(usize) -> bool) -> Self {
         (0..PROPERTIES.len())
             .filter(|at| select(*at))
             .fold(Self(0), |set, at| Self(set.0 | (1 << at)))
@@ -46,7 +64,7 @@ impl PropertySet {
 }
 
 /// A state in few bytes, and what was broken on the way into it. Equal nodes are equal states.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Node {
     packed: Box<[u8]>,
     /// Properties the transition into this node violated; it is part of the node, so that an
@@ -68,8 +86,16 @@ pub struct Edge<'a> {
 
 impl Node {
     fn new(state: &State, violated: PropertySet) -> Self {
-        let packed = postcard::to_stdvec(state).expect("plain data packs").into_boxed_slice();
-        Self { packed, violated }
+        // One buffer for all: a node then costs the one allocation that it keeps.
+        thread_local!(static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) });
+        BUFFER.with(|cell| {
+            let mut buffer = cell.take();
+            buffer.clear();
+            let buffer = postcard::to_extend(state, buffer).expect("plain data packs");
+            let packed = buffer.as_slice().into();
+            cell.set(buffer);
+            Self { packed, violated }
+        })
     }
 
     /// The state.
@@ -83,6 +109,14 @@ impl Node {
     /// Bytes it takes beside its own fields.
     pub fn bytes(&self) -> usize {
         self.packed.len()
+    }
+}
+
+/// The state itself, which its bytes don't show.
+impl fmt::Debug for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let violated: Vec<_> = self.violated.positions().map(|at| PROPERTIES[at].name).collect();
+        f.debug_tuple("Node").field(&self.state()).field(&violated).finish()
     }
 }
 
@@ -107,6 +141,24 @@ pub fn expand(
             judge(&Transition { scenario, from: Some((&from, actor)), to: &to, events });
         found(&Edge { actor, answers, events, applied }, Node::new(&to, violated));
     });
+}
+
+/// The transition at position `ordinal` of those out of `node`, in the order of [`expand`]: who
+/// keeps positions need not keep answers.
+///
+/// # Panics
+/// If there are fewer.
+pub fn transition(scenario: &Scenario, fuse: Fuse, node: &Node, ordinal: u32) -> (Choice, Node) {
+    let mut left = ordinal;
+    let mut taken = None;
+    expand(scenario, fuse, node, |edge, to| {
+        if left == 0 && taken.is_none() {
+            let choice = Choice { actor: edge.actor, answers: edge.answers.answers().collect() };
+            taken = Some((choice, to));
+        }
+        left = left.saturating_sub(1);
+    });
+    taken.expect("the node has that many transitions")
 }
 
 fn judge(transition: &Transition<'_>) -> (PropertySet, PropertySet) {

@@ -7,10 +7,15 @@
 
 use crate::gfp::Gfp;
 use crate::ids::{CpuId, FileId, InodeId, MemcgId};
-use crate::units::{PageIndex, Pages};
+use crate::units::Pages;
 use crate::world::World;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+
+mod file_call;
+mod signature;
+pub use file_call::FileCall;
+pub use signature::{Arg, Returns};
 
 /// Something the outside world decides. The answer is one of `0..=last`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +57,8 @@ pub enum Counter {
 }
 
 /// A kernel call a step makes, named after the function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields are the arguments of the kernel function")]
 pub enum Call {
     /// Returns 1 if the stock covered the pages.
@@ -126,108 +132,6 @@ pub enum Call {
     File(FileCall),
 }
 
-/// A kernel call of the page cache or of readahead, named after the function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the fields are the arguments of the kernel function")]
-pub enum FileCall {
-    /// The charge of a folio or of a node of the tree: 0 or an error.
-    MemCgroupCharge {
-        memcg: MemcgId,
-        nr_pages: Pages,
-        gfp: Gfp,
-    },
-    /// Such a charge is given back.
-    MemCgroupUncharge {
-        memcg: MemcgId,
-        nr_pages: Pages,
-    },
-    /// Looks for a folio in the way and stores the new one, under the lock: 0 or an error.
-    XasStore {
-        inode: InodeId,
-        index: PageIndex,
-        order: u8,
-    },
-    /// 0 or an error.
-    FilemapAddFolio {
-        file: FileId,
-        index: PageIndex,
-        order: u8,
-        gfp: Gfp,
-    },
-    FilemapRemoveFolio {
-        inode: InodeId,
-        index: PageIndex,
-        order: u8,
-    },
-    /// The folio in the cache that starts there carries the mark from now on.
-    FolioSetReadahead {
-        file: FileId,
-        index: PageIndex,
-    },
-    /// It no longer does.
-    FolioClearReadahead {
-        file: FileId,
-        index: PageIndex,
-    },
-    /// The file system was given a batch: returns the pages it read.
-    ReadPages {
-        file: FileId,
-        index: PageIndex,
-        nr_pages: Pages,
-    },
-    /// Returns the index it stopped at, -1 for the one before page 0.
-    PageCacheNextMiss {
-        file: FileId,
-        index: PageIndex,
-        max_scan: Pages,
-    },
-    /// Returns the index it stopped at, -1 for the one before page 0.
-    PageCachePrevMiss {
-        file: FileId,
-        index: PageIndex,
-        max_scan: Pages,
-    },
-    PageCacheSyncRa {
-        file: FileId,
-        index: PageIndex,
-        req_count: Pages,
-    },
-    PageCacheAsyncRa {
-        file: FileId,
-        index: PageIndex,
-        req_count: Pages,
-        folio: PageIndex,
-        order: u8,
-    },
-    ForcePageCacheRa {
-        file: FileId,
-        index: PageIndex,
-        nr_to_read: Pages,
-    },
-    /// do_sync_mmap_readahead() has set a window around the fault.
-    MmapReadAround {
-        file: FileId,
-        start: PageIndex,
-        size: Pages,
-    },
-    /// Returns 1 if one more add is worth it.
-    MemCgroupReclaimForBatch {
-        memcg: MemcgId,
-        nr_pages: Pages,
-        gfp: Gfp,
-    },
-    /// A fault or a read reads a folio by itself.
-    FilemapReadFolio {
-        file: FileId,
-        index: PageIndex,
-    },
-    /// The fault leaves without the mmap lock and is repeated.
-    VmFaultRetry {
-        file: FileId,
-        index: PageIndex,
-    },
-}
-
 /// A kind of operation: what a user waits for.
 #[derive(
     Clone,
@@ -264,7 +168,19 @@ impl fmt::Display for Operation {
 }
 
 /// An error the kernel returns, as its negative number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    strum::VariantArray,
+)]
 pub enum Errno {
     /// Out of memory.
     ENOMEM = -12,
@@ -274,11 +190,23 @@ pub enum Errno {
     EEXIST = -17,
 }
 
+impl Errno {
+    /// The error of that negative number.
+    pub fn from_raw(number: i64) -> Option<Self> {
+        <Self as strum::VariantArray>::VARIANTS
+            .iter()
+            .copied()
+            .find(|errno| *errno as i64 == number)
+    }
+}
+
 /// What happened in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A kernel call returned this (0 if it returns nothing).
     Returned(Call, i64),
+    /// An attempt found a level's usage above its max with these pages in it, and will be refused.
+    AboveMax(MemcgId, Pages),
     /// An operation began; for a charge, with these flags.
     Begin(Operation, Gfp),
     /// An operation ended, with 0 or the error's number.

@@ -6,7 +6,7 @@
 //! conformance run, a simulation and a replay. There is no search here, no I/O, no clock and no
 //! thread.
 //!
-//! Read in this order: [`scenario`], [`world`], [`step`], [`env`], one function such as
+//! Read in this order: [`scenario`], [`world`], [`step`], [`mod@env`], one function such as
 //! [`mm::memcontrol::try_charge_memcg`], [`machine`].
 
 #![allow(

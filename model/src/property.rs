@@ -1,14 +1,18 @@
 //! Safety properties: what no reachable state and no step may do.
 
+use crate::actor::Actor;
 use crate::env::Event;
 use crate::ids::{ActorId, MemcgId};
 use crate::scenario::Scenario;
 use crate::state::State;
+use crate::step::Frame;
 use crate::units::Pages;
 
 mod charges_conserved;
 mod deadlock_free;
 mod errors_legitimate;
+mod no_spurious_refusal;
+mod no_transient_excess;
 mod no_wrap;
 mod nothing_leaked;
 mod speculative_charge_never_ooms;
@@ -44,12 +48,25 @@ pub struct Property {
 pub const PROPERTIES: &[&Property] = &[
     &charges_conserved::PROPERTY,
     &usage_within_max::PROPERTY,
+    &no_transient_excess::PROPERTY,
+    &no_spurious_refusal::PROPERTY,
     &speculative_charge_never_ooms::PROPERTY,
     &errors_legitimate::PROPERTY,
     &nothing_leaked::PROPERTY,
     &deadlock_free::PROPERTY,
     &no_wrap::PROPERTY,
 ];
+
+/// Those that speak of files.
+const OF_FILES: &[&Property] = &[&no_wrap::PROPERTY];
+
+impl Property {
+    /// Whether the scenario has anything the property speaks of.
+    pub fn concerns(&self, scenario: &Scenario) -> bool {
+        let of_files = OF_FILES.iter().any(|other| other.name == self.name);
+        !of_files || !scenario.files.is_empty()
+    }
+}
 
 impl Transition<'_> {
     /// What a level's usage must be: pages on the LRU and of other processes, held by tasks,
@@ -74,6 +91,16 @@ impl Transition<'_> {
             .map(|(_, inode)| inode.cache.nr_pages() + inode.nodes)
             .sum();
         resident + cached + stocked + held + in_flight
+    }
+
+    /// Usage of a level without what running attempts have added and may still take back.
+    fn settled(&self, state: &State, level: MemcgId) -> Pages {
+        let charges = state.actors.iter().filter_map(Actor::charging);
+        let attempts: Pages = charges
+            .filter(|charge| charge.attempting())
+            .map(|charge| charge.in_flight(self.scenario, level))
+            .sum();
+        state.world.memcgs[level.index()].memory.usage - attempts
     }
 
     /// Whether every level's usage is what it must be.

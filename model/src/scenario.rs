@@ -286,7 +286,7 @@ pub enum OomOutcome {
 }
 
 /// Which kernel functions are one atomic step, and which are several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Granularity {
     /// The counters of a memcg and of its ancestors.
     pub counter: Steps,

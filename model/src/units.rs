@@ -1,13 +1,12 @@
 //! Units. Arithmetic of the model's own panics on overflow and below zero: such a number is a bug
 //! of the model. Where the kernel's arithmetic wraps, the step function says so with `wrapping_*`.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 
 /// A count of pages of 4096 bytes.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Pages(pub u64);
 
 impl Pages {
@@ -39,6 +38,33 @@ impl Pages {
     /// If the count does not fit, which no kernel object reaches.
     pub fn raw(self) -> i64 {
         i64::try_from(self.0).expect("a page count fits in i64")
+    }
+}
+
+/// People read and write the number. A packed state holds one more than the number, so that the
+/// limit most memcgs have, none, is the short 0.
+impl Serialize for Pages {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let number = match *self {
+            pages if serializer.is_human_readable() => pages.0,
+            Self::UNLIMITED => 0,
+            Self(pages) if *self < Self::UNLIMITED => pages + 1,
+            Self(pages) => pages,
+        };
+        serializer.serialize_u64(number)
+    }
+}
+
+impl<'de> Deserialize<'de> for Pages {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let human = deserializer.is_human_readable();
+        let number = u64::deserialize(deserializer)?;
+        Ok(match number {
+            pages if human => Self(pages),
+            0 => Self::UNLIMITED,
+            more if Self(more) <= Self::UNLIMITED => Self(more - 1),
+            pages => Self(pages),
+        })
     }
 }
 

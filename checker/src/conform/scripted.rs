@@ -27,8 +27,9 @@ pub(super) fn level(number: usize) -> MemcgId {
     MemcgId::from(LEVELS - 1 - number)
 }
 
-fn number(level: MemcgId) -> usize {
-    LEVELS - 1 - level.index()
+fn number(level: MemcgId) -> i64 {
+    let last = MemcgId::from(LEVELS - 1);
+    i64::from(last.0) - i64::from(level.0)
 }
 
 /// A kernel the vectors were computed with.
@@ -121,6 +122,9 @@ pub(super) struct Chain {
     pub(super) high: [Pages; LEVELS],
     pub(super) usage: [Pages; LEVELS],
     pub(super) memsw: bool,
+    /// Whether the counters and the drain are looked at as one step or as the kernel's steps,
+    /// which must not matter where only one task runs.
+    pub(super) steps: Steps,
 }
 
 /// One task on one CPU, charging to level 0 of a chain.
@@ -159,8 +163,8 @@ impl Bench {
                 file: FilePolicy::default(),
             },
             granularity: Granularity {
-                counter: Steps::Kernel,
-                drain: Steps::Kernel,
+                counter: chain.steps,
+                drain: chain.steps,
                 file_ra_state: Steps::Kernel,
             },
         };
@@ -202,38 +206,48 @@ impl Bench {
 }
 
 /// A call that returned, as vectors write it; nothing for calls they leave out.
+///
+/// # Panics
+/// If a call that returns nothing returned something.
 pub(super) fn notation(call: Call, value: i64) -> Option<Value> {
     let name = |counter| match counter {
         Counter::Memory => "memory",
         Counter::Memsw => "memsw",
     };
+    let nothing = |written: Value| {
+        assert_eq!(value, 0, "{call:?} returns nothing");
+        written
+    };
     Some(match call {
         Call::ConsumeStock { nr_pages, .. } => json!(["consume", nr_pages, value]),
         Call::PageCounterTryCharge { counter, nr_pages, .. } => {
-            let refused = usize::try_from(value).map_or(json!(-1), |id| json!(number(id.into())));
+            let refused = usize::try_from(value).map_or(value, |id| number(id.into()));
             json!(["try", name(counter), nr_pages, refused])
         }
-        Call::PageCounterCharge { counter, nr_pages, .. } => {
-            json!(["force", name(counter), nr_pages])
-        }
-        Call::PageCounterUncharge { counter, nr_pages, .. } => {
-            json!(["uncharge", name(counter), nr_pages])
-        }
-        Call::RefillStock { nr_pages, .. } => json!(["refill", nr_pages]),
-        Call::MemcgMemoryEventMax { memcg } => json!(["event", number(memcg), "max"]),
         Call::TryToFreeMemCgroupPages { memcg, nr_pages, may_swap } => {
             json!(["reclaim", number(memcg), nr_pages, value, u8::from(may_swap)])
         }
         Call::MemCgroupMargin { memcg } => json!(["margin", number(memcg), value]),
-        Call::DrainAllStock { root } => json!(["drain", number(root)]),
         Call::MemCgroupOom { memcg, order } => json!(["oom", number(memcg), order, value]),
-        Call::SetNotifyResume => json!(["notify"]),
-        Call::QueueHighWork { memcg } => json!(["high_work", number(memcg)]),
-        Call::MemCgroupHandleOverHigh { nr_pages } => json!(["handle_high", nr_pages]),
+        Call::PageCounterCharge { counter, nr_pages, .. } => {
+            nothing(json!(["force", name(counter), nr_pages]))
+        }
+        Call::PageCounterUncharge { counter, nr_pages, .. } => {
+            nothing(json!(["uncharge", name(counter), nr_pages]))
+        }
+        Call::RefillStock { nr_pages, .. } => nothing(json!(["refill", nr_pages])),
+        Call::MemcgMemoryEventMax { memcg } => nothing(json!(["event", number(memcg), "max"])),
+        Call::DrainAllStock { root } => nothing(json!(["drain", number(root)])),
+        Call::SetNotifyResume => nothing(json!(["notify"])),
+        Call::QueueHighWork { memcg } => nothing(json!(["high_work", number(memcg)])),
+        Call::MemCgroupHandleOverHigh { nr_pages } => nothing(json!(["handle_high", nr_pages])),
         Call::DrainLocalStock { .. }
         | Call::MemcgMemoryEventHigh { .. }
         | Call::ScheduleTimeoutKillable { .. }
-        | Call::File(_) => return None,
+        | Call::File(_) => {
+            nothing(Value::Null);
+            return None;
+        }
     })
 }
 

@@ -62,6 +62,54 @@ fn every_vector_of_the_charge_path_passes() {
 }
 
 #[test]
+fn every_vector_of_readahead_passes() {
+    let files = ["window.jsonl", "stream.jsonl", "stream_budget.jsonl"].map(vectors);
+    let (status, report, err) = conform(&files);
+    assert_eq!((status, err.as_str()), (0, ""));
+    let counts = |file: &Value| (file["cases"].clone(), file["passed"].clone());
+    let counts: Vec<_> =
+        report["files"].as_array().expect("a list of files").iter().map(counts).collect();
+    let all = [(671, 671), (259, 259), (125, 125)];
+    assert_eq!(counts, all.map(|(cases, passed)| (json!(cases), json!(passed))));
+}
+
+#[test]
+fn another_mark_of_a_window_is_noticed() {
+    assert_caught("window.jsonl", "wp0000", "folios", |row| row["folios"][1][2] = json!(1));
+}
+
+#[test]
+fn another_error_of_an_add_is_noticed() {
+    assert_caught("window.jsonl", "wp0470", "failed", |row| row["failed"][0][3] = json!("EEXIST"));
+}
+
+#[test]
+fn another_batch_reclaim_of_a_window_is_noticed() {
+    assert_caught("window.jsonl", "wp0470", "batch", |row| row["batch"][1][0] = json!(7));
+}
+
+#[test]
+fn another_state_after_a_window_is_noticed() {
+    assert_caught("window.jsonl", "wp0494", "state.async", |row| {
+        row["state"]["async"] = json!(12);
+    });
+}
+
+#[test]
+fn another_readahead_of_a_stream_is_noticed() {
+    assert_caught("stream.jsonl", "sp0000", "results[1].ev", |row| {
+        row["results"][1]["ev"][0][1] = json!(33);
+    });
+}
+
+#[test]
+fn another_count_of_adds_of_a_budget_is_noticed() {
+    assert_caught("stream_budget.jsonl", "bp0001", "results[1].adds", |row| {
+        row["results"][1]["adds"] = json!(146);
+    });
+}
+
+#[test]
 fn another_result_of_a_charge_is_noticed() {
     assert_caught("charge.jsonl", "cp0000", "result", |row| row["result"] = json!(0));
 }
@@ -206,4 +254,21 @@ fn a_number_beyond_what_the_kernel_can_count_is_a_difference_and_no_crash() {
     let input = json!({"nr": huge, "usage": [huge, huge, huge], "trys_def": -1});
     let (status, _, err) = conform_text(&charge_row(&[("input", input)]));
     assert_eq!((status, err.as_str()), (1, ""));
+}
+
+#[test]
+fn people_see_the_differing_call_of_the_kernel_beside_the_models() {
+    let dir = tempfile::tempdir().expect("a directory for the file");
+    let file = dir.path().join("rows");
+    let row = charge_row(&[("input", json!({"consume": [1]})), ("calls", json!([["notify"]]))]);
+    fs::write(&file, row).expect("the file is written");
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let files = std::slice::from_ref(&file);
+    let status = run(files, Format::Human, &mut out, &mut err).expect("memory takes all output");
+    assert_eq!(status, 1);
+    let out = String::from_utf8(out).expect("the report is text");
+    insta::assert_snapshot!(out.replace(&*file.display().to_string(), "FILE"), @r#"
+    FILE: 1 cases, 0 passed, 1 failed, 0 skipped
+      a calls[0]: kernel ["notify"], model ["consume",1,1]
+    "#);
 }

@@ -1,4 +1,17 @@
-//! Tests of the checker through its public interface, in one binary.
+//! What crosses modules: engines against each other, progress against an independent witness, the
+//! model against another way of modelling and against the kernel's own results.
 
+mod budgets;
+mod cli;
 mod conform;
+mod docs;
+mod engines;
+mod explorer;
+mod lasso;
+mod list;
+mod messages;
+mod rendering;
+mod scenarios;
+mod spec_errors;
+mod support;
 mod windows;

@@ -124,12 +124,12 @@ pub const PRESETS: &[Preset] = &[
     Preset { name: "linux-6.1", summary: "Linux 6.1.192", design: LINUX_6_1 },
     Preset {
         name: "readahead-batch-reclaim",
-        summary: "7.3.4 with \"mm/readahead: avoid per-folio memcg reclaim\", v1 3/3",
+        summary: "7.3.4 with the patch mm/readahead: avoid per-folio memcg reclaim, v1 3/3",
         design: READAHEAD_BATCH_RECLAIM,
     },
     Preset {
         name: "mark-round-up",
-        summary: "7.3.4 without \"readahead: avoid multiple marked readahead pages\"",
+        summary: "7.3.4 with marks rounded up, as they were before they were rounded down",
         design: MARK_ROUND_UP,
     },
 ];

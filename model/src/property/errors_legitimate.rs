@@ -25,6 +25,7 @@ pub(super) const PROPERTY: Property = Property {
                 _,
             )
             | Event::Begin(..)
+            | Event::AboveMax(..)
             | Event::Returned(..)
             | Event::Wrapped(_) => true,
         })

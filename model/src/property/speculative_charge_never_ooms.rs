@@ -7,9 +7,12 @@ use crate::env::{Call, Event};
 pub(super) const PROPERTY: Property = Property {
     name: "speculative-charge-never-ooms",
     claim: "a charge with NORETRY never invokes the OOM killer",
-    when: "a charge with NORETRY runs a reclaim pass",
+    when: "a charge with NORETRY runs a reclaim pass, or invokes the killer",
     applies: |step| {
-        speculative_call(step, |call| matches!(call, Call::TryToFreeMemCgroupPages { .. }))
+        // The killer is a step of its own: a pass alone would leave the violation unjudged.
+        speculative_call(step, |call| {
+            matches!(call, Call::TryToFreeMemCgroupPages { .. } | Call::MemCgroupOom { .. })
+        })
     },
     holds: |step| !speculative_call(step, |call| matches!(call, Call::MemCgroupOom { .. })),
 };
@@ -22,6 +25,6 @@ fn speculative_call(step: &Transition<'_>, call: impl Fn(&Call) -> bool) -> bool
     speculative
         && step.events.iter().any(|event| match event {
             Event::Returned(made, _) => call(made),
-            Event::Begin(..) | Event::End(..) | Event::Wrapped(_) => false,
+            Event::Begin(..) | Event::AboveMax(..) | Event::End(..) | Event::Wrapped(_) => false,
         })
 }

@@ -3,9 +3,6 @@
 use super::{Property, Transition};
 use crate::ids::MemcgId;
 use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
-use crate::scenario::Scenario;
-use crate::state::State;
-use crate::units::Pages;
 
 /// The limit is a limit.
 pub(super) const PROPERTY: Property = Property {
@@ -22,19 +19,8 @@ pub(super) const PROPERTY: Property = Property {
 
 fn rises_above_max(step: &Transition<'_>, level: MemcgId) -> bool {
     let max = step.to.world.memcgs[level.index()].memory.max;
-    let now = settled(step.scenario, step.to, level);
+    let now = step.settled(step.to, level);
     let Some((from, actor)) = step.from else { return now > max };
     let forced = from.actors[actor.index()].charging().is_some_and(TryChargeMemcg::forcing);
-    now > max && now > settled(step.scenario, from, level) && !forced
-}
-
-/// Usage without what running attempts have added and may still take back.
-fn settled(scenario: &Scenario, state: &State, level: MemcgId) -> Pages {
-    let attempts: Pages = state
-        .actors
-        .iter()
-        .filter(|actor| actor.charging().is_some_and(TryChargeMemcg::attempting))
-        .map(|actor| actor.in_flight(scenario, level))
-        .sum();
-    state.world.memcgs[level.index()].memory.usage - attempts
+    now > max && now > step.settled(from, level) && !forced
 }

@@ -1,12 +1,13 @@
 //! `page_counter_try_charge()`: charges a counter and its ancestors, or none of them.
 
 use crate::design::{CounterTest, CounterUndo};
-use crate::env::{Call, Counter};
+use crate::env::{Call, Counter, Event};
 use crate::ids::MemcgId;
 use crate::mm::{ALL_VERSIONS, KernelFn};
 use crate::scenario::{Scenario, TaskContext};
 use crate::step::{Ctx, Frame, Locality, Next, one_or_all};
 use crate::units::Pages;
+use crate::world::PageCounter;
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantNames};
 
@@ -115,9 +116,12 @@ impl PageCounterTryCharge {
                 },
             },
             At::Add { level } => {
-                let usage = &mut kernel.world.memcg(level).counter(counter).usage;
+                let PageCounter { usage, max } = kernel.world.memcg(level).counter(counter);
                 *usage += nr_pages;
-                let new = *usage;
+                let (new, max) = (*usage, *max);
+                if counter == Counter::Memory && new > max {
+                    kernel.note(Event::AboveMax(level, nr_pages));
+                }
                 self.goto(At::Compare { level, new })
             }
             At::Compare { level, new } => {

@@ -1,0 +1,82 @@
+//! Specs: a world, its actors, the designs to check, and what is expected of each.
+//!
+//! `docs/spec.md` is the reference of every key. Nothing here panics, whatever the file holds.
+
+mod actors;
+mod designs;
+mod expect;
+mod kernel;
+pub mod keys;
+pub mod library;
+mod parse;
+mod problem;
+mod tree;
+mod world;
+
+pub use actors::{FLAGS, FlagDoc, OPS, OpDoc};
+pub use designs::{design_file, from_preset, preset};
+pub use expect::Expectations;
+pub use parse::parse;
+pub use problem::{Problem, Problems, near};
+pub use tree::Key;
+
+use mm_model::design::Design;
+use mm_model::scenario::Scenario;
+use std::collections::BTreeMap;
+
+/// When a spec is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tier {
+    /// With every change: it takes seconds.
+    Pr,
+    /// Every night: it takes minutes.
+    Nightly,
+}
+
+/// A design with the name it has in a spec.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedDesign {
+    /// Its name.
+    pub name: String,
+    /// The named design it changes, or is.
+    pub base: String,
+    /// Its decisions.
+    pub design: Design,
+}
+
+/// A spec.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    /// The file, as it was named.
+    pub file: String,
+    /// What happens in it.
+    pub title: String,
+    /// More about it.
+    pub about: Option<String>,
+    /// Where the question comes from.
+    pub source: Option<String>,
+    /// When it is checked.
+    pub tier: Tier,
+    /// The designs to check, in order; at least one.
+    pub designs: Vec<NamedDesign>,
+    /// What is expected, by the name of the design.
+    pub expectations: BTreeMap<String, Expectations>,
+    scenario: Scenario,
+}
+
+impl Spec {
+    /// The scenario under a design.
+    pub fn scenario(&self, design: &Design) -> Scenario {
+        Scenario { design: design.clone(), ..self.scenario.clone() }
+    }
+}
+
+impl Tier {
+    /// Its name in a spec.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pr => "pr",
+            Self::Nightly => "nightly",
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! `[[actor]]` and `[[worker]]`.
+
+use super::keys;
+use super::problem::Source;
+use super::tree::{Table, Value, shorten, tables};
+use super::world::{KIND_MOST, PAGES_MOST, name, word};
+use mm_model::gfp::{Gfp, GfpClass};
+use mm_model::ids::{CpuId, MemcgId};
+use mm_model::scenario::{
+    ActorConfig, ActorKind, CpuConfig, MemcgConfig, Op, TaskContext, TaskFlags,
+};
+use mm_model::units::Pages;
+
+/// The longest program.
+const PROGRAM_MOST: usize = 255;
+
+/// An operation of a program.
+pub struct OpDoc {
+    /// Its name.
+    pub name: &'static str,
+    /// How it is written.
+    pub usage: &'static str,
+    /// What it does.
+    pub summary: &'static str,
+}
+
+/// Every operation a program can have.
+pub const OPS: &[OpDoc] = &[
+    OpDoc {
+        name: "charge",
+        usage: "charge PAGES CLASS",
+        summary: "`try_charge_memcg()`: charges pages to the task's memcg with that class of gfp \
+                  flags. The task holds them: no reclaim frees them.",
+    },
+    OpDoc {
+        name: "uncharge",
+        usage: "uncharge PAGES",
+        summary: "Gives back pages it holds, at most as many as it holds.",
+    },
+    OpDoc {
+        name: "lru-add",
+        usage: "lru-add PAGES",
+        summary: "Puts pages it holds on the LRU, at most as many as it holds: reclaim can then \
+                  free them.",
+    },
+];
+
+/// A flag of a task.
+pub struct FlagDoc {
+    /// Its name.
+    pub name: &'static str,
+    /// What it means.
+    pub summary: &'static str,
+    flag: TaskFlags,
+}
+
+/// Every flag a task can have.
+pub const FLAGS: &[FlagDoc] = &[
+    FlagDoc {
+        name: "memalloc",
+        summary: "`PF_MEMALLOC`: it is itself reclaiming.",
+        flag: TaskFlags::MEMALLOC,
+    },
+    FlagDoc {
+        name: "in-memcg-oom",
+        summary: "It waits for a cgroup v1 OOM to be resolved.",
+        flag: TaskFlags::IN_MEMCG_OOM,
+    },
+    FlagDoc {
+        name: "victim-skipped",
+        summary: "It is an OOM victim whose memory is being freed (`MMF_OOM_SKIP`).",
+        flag: TaskFlags::VICTIM_SKIPPED,
+    },
+    FlagDoc {
+        name: "dying",
+        summary: "It is exiting or has a fatal signal.",
+        flag: TaskFlags::DYING,
+    },
+    FlagDoc {
+        name: "not-in-task",
+        summary: "It is an interrupt, not a task.",
+        flag: TaskFlags::NOT_IN_TASK,
+    },
+];
+
+/// What actors refer to.
+pub(super) struct Places<'a> {
+    pub(super) memcgs: &'a [MemcgConfig],
+    /// Names of all memcgs, also of those that can't be used.
+    pub(super) memcg_names: Vec<&'a str>,
+    pub(super) cpus: Vec<CpuConfig>,
+}
+
+/// Reads the actors; adds the CPUs they need if the spec names none.
+pub(super) fn read(
+    source: &mut Source<'_>,
+    root: &Table<'_>,
+    places: &mut Places<'_>,
+) -> Vec<ActorConfig> {
+    let found = tables(root, source, "actor");
+    let workers = tables(root, source, "worker");
+    if found.is_empty() && root.get("actor").is_none() {
+        let hint = "something must happen: `[[actor]]` with a `name`, a `memcg` and what it `does`";
+        source.problem_with_hint(0, "there is no `[[actor]]`", hint);
+    }
+    let total = found.len() + workers.len();
+    if total > KIND_MOST {
+        let last = if found.len() > KIND_MOST { &found } else { &workers };
+        let at = last.last().map_or(0, |table| table.at);
+        source.problem(at, format!("there are `{total}` actors, more than {KIND_MOST}"));
+        return Vec::new();
+    }
+    let given = (!places.cpus.is_empty()).then_some(places.cpus.len());
+    let tasks = found.len();
+    let mut actors: Vec<ActorConfig> = Vec::new();
+    for (index, table) in found.into_iter().enumerate() {
+        let actor = task(source, table, places, given, index);
+        add(source, table, &mut actors, actor);
+    }
+    if given.is_none() {
+        let last = actors.iter().map(|actor| actor.task.cpu.index()).max();
+        places.cpus.resize(last.map_or(0, |last| last + 1), CpuConfig::default());
+    }
+    // A task that can't be used may have been the one that needs a worker's CPU.
+    let cpus = if actors.len() < tasks { KIND_MOST } else { places.cpus.len() };
+    for table in workers {
+        let actor = worker(source, table, cpus, &actors);
+        add(source, table, &mut actors, actor);
+    }
+    actors
+}
+
+fn add(
+    source: &mut Source<'_>,
+    table: &Table<'_>,
+    actors: &mut Vec<ActorConfig>,
+    actor: Option<ActorConfig>,
+) {
+    let Some(actor) = actor else { return };
+    if actors.iter().any(|other| other.name == actor.name) {
+        let at = table.get("name").map_or(table.at, |name| name.at);
+        source.problem(at, format!("two actors are named `{}`", actor.name));
+    }
+    actors.push(actor);
+}
+
+fn task(
+    source: &mut Source<'_>,
+    table: &Table<'_>,
+    places: &Places<'_>,
+    cpus: Option<usize>,
+    index: usize,
+) -> Option<ActorConfig> {
+    table.only(source, keys::ACTOR.name, keys::ACTOR.names());
+    let name = name(source, table, keys::ACTOR.name);
+    let memcg = table
+        .require(source, keys::ACTOR.name, "memcg")
+        .and_then(|value| memcg(source, value, places));
+    let cpu = match table.get("cpu") {
+        Some(value) => cpu(source, value, cpus),
+        None if cpus.is_some_and(|cpus| index >= cpus) => {
+            let message =
+                format!("this task lacks the key `cpu`: there is no CPU `{index}` for it");
+            source.problem(table.at, message);
+            None
+        }
+        None => Some(CpuId::from(index)),
+    };
+    let repeat = match table.get("repeat") {
+        Some(value) => value.flag(source, "repeat"),
+        None => Some(false),
+    };
+    let flags = match table.get("flags") {
+        Some(value) => flags(source, value),
+        None => Some(TaskFlags::empty()),
+    };
+    let does = table.require(source, keys::ACTOR.name, "does");
+    let program = does.and_then(|value| program(source, value, repeat.unwrap_or_default()));
+    Some(ActorConfig {
+        name: name?,
+        task: TaskContext { memcg: memcg?, cpu: cpu?, flags: flags? },
+        kind: ActorKind::Task { program: program?, repeat: repeat? },
+    })
+}
+
+fn memcg(source: &mut Source<'_>, value: &Value<'_>, places: &Places<'_>) -> Option<MemcgId> {
+    let name = value.text(source, "memcg")?;
+    let found = places.memcgs.iter().position(|memcg| memcg.name == name);
+    if found.is_none() && !places.memcg_names.contains(&name) {
+        let message = format!("no memcg is named `{}`", shorten(name));
+        source.unknown(value.at, message, name, "memcgs", places.memcg_names.iter().copied());
+    }
+    found.map(MemcgId::from)
+}
+
+fn cpu(source: &mut Source<'_>, value: &Value<'_>, cpus: Option<usize>) -> Option<CpuId> {
+    let last = cpus.map_or(KIND_MOST, |cpus| cpus.min(KIND_MOST)).saturating_sub(1);
+    let number = value.number(source, "cpu", 0, last as u64)?;
+    usize::try_from(number).ok().map(CpuId::from)
+}
+
+fn flags(source: &mut Source<'_>, value: &Value<'_>) -> Option<TaskFlags> {
+    let names: Vec<_> = FLAGS.iter().map(|doc| (doc.name, doc.flag)).collect();
+    let list = value.list(source, "flags")?;
+    let flags: Vec<_> = list.iter().map(|item| item.one_of(source, "flags", &names)).collect();
+    flags.into_iter().collect::<Option<TaskFlags>>()
+}
+
+fn program(source: &mut Source<'_>, value: &Value<'_>, repeat: bool) -> Option<Vec<Op>> {
+    let list = value.list(source, "does")?;
+    if list.is_empty() || list.len() > PROGRAM_MOST {
+        let message = format!("`does` has `{}` operations", list.len());
+        source.problem(value.at, format!("{message}, but must have 1 to {PROGRAM_MOST}"));
+        return None;
+    }
+    let ops: Vec<_> = list.iter().map(|item| op(source, item)).collect();
+    let ops: Vec<Op> = ops.into_iter().collect::<Option<_>>()?;
+    let idle = ops.iter().all(|op| matches!(op, Op::Uncharge { .. }));
+    if repeat && idle {
+        source.problem_with_hint(
+            value.at,
+            format!("`does` is `{}`, which soon has nothing to uncharge", shorten(value.written)),
+            "a task that repeats must also charge, or it spins in user space for ever",
+        );
+        return None;
+    }
+    Some(ops)
+}
+
+fn op(source: &mut Source<'_>, value: &Value<'_>) -> Option<Op> {
+    let text = value.text(source, "does")?;
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let name = words.first().copied().unwrap_or_default();
+    let Some(doc) = OPS.iter().find(|doc| doc.name == name) else {
+        let message = format!("no operation is named `{}`", shorten(name));
+        source.unknown(value.at, message, name, "operations", OPS.iter().map(|doc| doc.name));
+        return None;
+    };
+    if words.len() != doc.usage.split_whitespace().count() {
+        let message = format!("`{}` is not written as `{}`", shorten(text), doc.usage);
+        let classes = Gfp::CLASSES.iter().map(|class| class.name).collect::<Vec<_>>().join(", ");
+        if name == "charge" {
+            source.problem_with_hint(value.at, message, format!("the classes are: {classes}"));
+        } else {
+            source.problem(value.at, message);
+        }
+        return None;
+    }
+    let Some(nr_pages) = words[1].parse().ok().filter(|pages| (1..=PAGES_MOST).contains(pages))
+    else {
+        let message = format!("`{}` in `{}` is not a number", shorten(words[1]), shorten(text));
+        source.problem(value.at, format!("{message} of pages from 1 to {PAGES_MOST}"));
+        return None;
+    };
+    let nr_pages = Pages(nr_pages);
+    match name {
+        "charge" => Some(Op::Charge { nr_pages, gfp: class(source, value, words[2])? }),
+        "uncharge" => Some(Op::Uncharge { nr_pages }),
+        _ => Some(Op::LruAdd { nr_pages }),
+    }
+}
+
+fn class(source: &mut Source<'_>, value: &Value<'_>, name: &str) -> Option<Gfp> {
+    let found = Gfp::class(name);
+    if found.is_none() {
+        let message = format!("no gfp class is named `{}`", shorten(name));
+        let names = Gfp::CLASSES.iter().map(|GfpClass { name, .. }| *name);
+        source.unknown(value.at, message, name, "gfp classes", names);
+    }
+    found
+}
+
+fn worker(
+    source: &mut Source<'_>,
+    table: &Table<'_>,
+    cpus: usize,
+    actors: &[ActorConfig],
+) -> Option<ActorConfig> {
+    table.only(source, keys::WORKER.name, keys::WORKER.names());
+    let value = table.require(source, keys::WORKER.name, "cpu")?;
+    let cpu = cpu(source, value, Some(cpus))?;
+    let name = match table.get("name") {
+        Some(value) => word(source, value, "name")?,
+        None => format!("kworker/{}", cpu.0),
+    };
+    let taken = actors
+        .iter()
+        .any(|actor| matches!(actor.kind, ActorKind::DrainWorker) && actor.task.cpu == cpu);
+    if taken {
+        source.problem(value.at, format!("CPU `{}` has two workers", cpu.0));
+        return None;
+    }
+    let task = TaskContext { memcg: MemcgId(0), cpu, flags: TaskFlags::empty() };
+    Some(ActorConfig { name, task, kind: ActorKind::DrainWorker })
+}

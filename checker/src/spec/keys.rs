@@ -1,0 +1,175 @@
+//! Every key of a spec, with its meaning. The parser refuses what is not here, and the reference
+//! in `docs/spec.md` is generated from here.
+
+use super::tree::Key;
+
+const fn key(name: &'static str, summary: &'static str) -> Key {
+    Key { name, summary }
+}
+
+/// A section of a spec.
+pub struct Section {
+    /// How it is written.
+    pub name: &'static str,
+    /// What it is for.
+    pub summary: &'static str,
+    /// Its keys, where they are fixed.
+    pub keys: &'static [Key],
+}
+
+impl Section {
+    /// The names of its keys.
+    pub(super) fn names(&self) -> impl Iterator<Item = &'static str> + Clone {
+        self.keys.iter().map(|key| key.name)
+    }
+}
+
+/// The top level.
+pub const TOP: Section = Section {
+    name: "the top level",
+    summary: "What the spec is, and its sections.",
+    keys: &[
+        key("title", "What happens in it, in a few words. Required."),
+        key("about", "More about it: why it is this large and no larger."),
+        key("source", "Where the question comes from: a mail's subject, a commit, a report."),
+        key("tier", "`pr` (seconds; the default) or `nightly` (minutes)."),
+        key("designs", "Named designs to check, in short: `[\"linux-7.3\"]` is the default."),
+        key(
+            "kernel",
+            "Constants of the kernel. A constant that is not named keeps its real value.",
+        ),
+        key("granularity", "What is one atomic step and what is several."),
+        key("world", "What the outside world may do."),
+        key("memcg", "A memory cgroup. At least one."),
+        key("cpu", "A CPU. Without any there are as many as the tasks need."),
+        key("actor", "A task. At least one."),
+        key("worker", "The worker that runs the queued stock drains of a CPU."),
+        key("design", "A design of the spec's own."),
+        key("expect", "What is expected of a design."),
+    ],
+};
+
+/// `[granularity]`.
+pub const GRANULARITY: Section = Section {
+    name: "[granularity]",
+    summary: "What is one atomic step and what is several. Each is `one` (the default) or `kernel`: \
+              a step for each access that another CPU can see.",
+    keys: &[
+        key("counter", "The page counters of a memcg and its ancestors."),
+        key("drain", "`drain_all_stock()`, and so whether its mutex can be seen taken."),
+        key("file-ra-state", "The fields of a file's readahead state, which nothing locks."),
+    ],
+};
+
+/// `[world]`.
+pub const WORLD: Section = Section {
+    name: "[world]",
+    summary: "What the outside world may do.",
+    keys: &[
+        key(
+            "pass-frees",
+            "The most one reclaim pass may free: `goal` (what it was asked for, at least \
+             `swap_cluster_max`; the default) or `bound` (what a classic pass over one node can \
+             free at the very most).",
+        ),
+        key(
+            "pass-may-fail",
+            "Whether a pass may free nothing although it could free something; `false` by default.",
+        ),
+        key(
+            "oom",
+            "What the OOM killer may do, any of `none` (nothing to kill: failure), `kill` (it kills \
+             a process that is no actor and frees its `anon` pages) and `pending` (a victim is \
+             dying already: success, nothing freed); `[\"none\"]` by default.",
+        ),
+        key(
+            "charge-moving",
+            "Whether a task may be moving between cgroup v1 groups; `false` by default.",
+        ),
+    ],
+};
+
+/// `[[memcg]]`.
+pub const MEMCG: Section = Section {
+    name: "[[memcg]]",
+    summary: "A memory cgroup. Sizes are in pages of 4096 bytes, or `\"max\"`.",
+    keys: &[
+        key("name", "Its name. Required."),
+        key(
+            "parent",
+            "The memcg it lies in. Without one it lies in the root, which is not counted.",
+        ),
+        key("max", "`memory.max`; `\"max\"` by default."),
+        key("high", "`memory.high`; `\"max\"` by default."),
+        key(
+            "memsw-max",
+            "The cgroup v1 limit of memory plus swap. Either every memcg of a spec has one or none.",
+        ),
+        key("lru", "Its own reclaimable pages at the start; 0 by default."),
+        key("anon", "Its own pages at the start that only an OOM kill frees; 0 by default."),
+    ],
+};
+
+/// `[[cpu]]`.
+pub const CPU: Section = Section {
+    name: "[[cpu]]",
+    summary: "A CPU; they count from 0.",
+    keys: &[key("isolated", "Whether it is isolated from housekeeping work; `false` by default.")],
+};
+
+/// `[[actor]]`.
+pub const ACTOR: Section = Section {
+    name: "[[actor]]",
+    summary: "A task that runs a program of kernel entry points.",
+    keys: &[
+        key("name", "Its name. Required."),
+        key("memcg", "The memcg of its memory. Required."),
+        key("cpu", "The CPU it stays on; the first task is on CPU 0, the second on 1, by default."),
+        key("does", "Its program, a list of operations. Required."),
+        key("repeat", "Whether it starts over at the end; `false` by default."),
+        key("flags", "The situation it charges in, a list of flags."),
+    ],
+};
+
+/// `[[worker]]`.
+pub const WORKER: Section = Section {
+    name: "[[worker]]",
+    summary: "The worker that runs the queued stock drains of a CPU, whenever it likes. Without one \
+              a queued drain never runs.",
+    keys: &[
+        key("cpu", "Its CPU. Required."),
+        key("name", "Its name; `kworker/N` on CPU N by default."),
+    ],
+};
+
+/// `[design.NAME]`, beside the decisions.
+pub const DESIGN: Section = Section {
+    name: "[design.NAME]",
+    summary: "A design of the spec's own: a named one, with some decisions changed.",
+    keys: &[key("base", "The named design it changes. Required.")],
+};
+
+/// A design file, beside the decisions.
+pub const DESIGN_FILE: Section = Section {
+    name: "a design file",
+    summary: "What `--design FILE` reads: one design, for any spec.",
+    keys: &[
+        key("name", "Its name; that of the file by default."),
+        key("base", "The named design it changes. Required."),
+    ],
+};
+
+/// `[expect.NAME]`, beside the properties.
+pub const EXPECT: Section = Section {
+    name: "[expect.NAME]",
+    summary: "What is expected of the design NAME. What has no expectation is printed and counts \
+              neither way.",
+    keys: &[
+        key("states", "Distinct states of the exhaustive search with local steps fused."),
+        key("transitions", "Its transitions."),
+    ],
+};
+
+/// Every section, in the order of the reference.
+pub const SECTIONS: &[&Section] =
+    &[&TOP, &GRANULARITY, &WORLD, &MEMCG, &CPU, &ACTOR, &WORKER, &DESIGN, &EXPECT, &DESIGN_FILE];

@@ -1,0 +1,70 @@
+//! A whole spec.
+
+use super::actors::Places;
+use super::problem::{Problems, Source};
+use super::tree::{Table, names, parse as parse_tree};
+use super::{Spec, Tier, actors, designs, expect, kernel, keys, world};
+use mm_model::scenario::Scenario;
+
+const TIERS: &[(&str, Tier)] = &[("pr", Tier::Pr), ("nightly", Tier::Nightly)];
+
+/// Reads a spec, or says everything that is wrong with it.
+pub fn parse(file: &str, text: &str) -> Result<Spec, Problems> {
+    let mut source = Source::new(file, text);
+    if text.trim().is_empty() {
+        let hint = "a spec has at least a `title`, a `[[memcg]]` and an `[[actor]]`";
+        source.problem_with_hint(0, "the file is empty", hint);
+        return Err(source.finish());
+    }
+    let spec = parse_tree(&mut source).and_then(|root| read(&mut source, file, &root));
+    match spec {
+        Some(spec) if source.is_clean() => Ok(spec),
+        Some(_) | None => Err(source.finish()),
+    }
+}
+
+fn read(source: &mut Source<'_>, file: &str, root: &Table<'_>) -> Option<Spec> {
+    root.only(source, keys::TOP.name, keys::TOP.names());
+    let title = root.require(source, keys::TOP.name, "title");
+    let title = title.and_then(|value| value.text(source, "title"));
+    let mut optional = |key| root.get(key).and_then(|value| value.text(source, key));
+    let (about, from) = (optional("about"), optional("source"));
+    let tier = match root.get("tier") {
+        Some(value) => value.one_of(source, "tier", TIERS),
+        None => Some(Tier::Pr),
+    };
+    let kernel = kernel::read(source, root);
+    let granularity = world::granularity(source, root);
+    let policy = world::policy(source, root);
+    let memcgs = world::memcgs(source, root);
+    let mut places = Places {
+        memcgs: &memcgs,
+        memcg_names: names(root, "memcg"),
+        cpus: world::cpus(source, root),
+    };
+    let actors = actors::read(source, root, &mut places);
+    let cpus = places.cpus;
+    let designs = designs::read(source, root);
+    let expectations = expect::read(source, root, &designs, &actors);
+    let design = designs.first()?.design.clone();
+    Some(Spec {
+        file: file.to_owned(),
+        title: title?.to_owned(),
+        about: about.map(str::to_owned),
+        source: from.map(str::to_owned),
+        tier: tier?,
+        designs,
+        expectations,
+        scenario: Scenario {
+            kernel: kernel?,
+            design,
+            memcgs,
+            cpus,
+            inodes: Vec::new(),
+            files: Vec::new(),
+            actors,
+            policy: policy?,
+            granularity: granularity?,
+        },
+    })
+}

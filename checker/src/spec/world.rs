@@ -1,0 +1,264 @@
+//! `[granularity]`, `[world]`, `[[memcg]]` and `[[cpu]]`.
+
+use super::keys;
+use super::problem::Source;
+use super::tree::{Kind, Table, Value, shorten, tables};
+use mm_model::ids::MemcgId;
+use mm_model::scenario::{
+    CpuConfig, FilePolicy, Granularity, MemcgConfig, OomOutcome, PassFrees, Policy, Steps,
+};
+use mm_model::units::Pages;
+
+/// The largest page count in a spec, 16 TiB: the kernel's arithmetic on larger ones leaves the
+/// range of the model's.
+pub(super) const PAGES_MOST: u64 = 1 << 32;
+
+/// The most memcgs, CPUs or actors of a spec.
+pub(super) const KIND_MOST: usize = 255;
+
+const STEPS: &[(&str, Steps)] = &[("one", Steps::One), ("kernel", Steps::Kernel)];
+const PASS_FREES: &[(&str, PassFrees)] = &[("goal", PassFrees::Goal), ("bound", PassFrees::Bound)];
+const OOM: &[(&str, OomOutcome)] =
+    &[("none", OomOutcome::None), ("kill", OomOutcome::Kill), ("pending", OomOutcome::Pending)];
+
+pub(super) fn granularity(source: &mut Source<'_>, root: &Table<'_>) -> Option<Granularity> {
+    let Some(value) = root.get("granularity") else { return Some(Granularity::default()) };
+    let table = value.table(source, "granularity")?;
+    table.only(source, keys::GRANULARITY.name, keys::GRANULARITY.names());
+    let mut steps = |key| match table.get(key) {
+        Some(value) => value.one_of(source, key, STEPS),
+        None => Some(Steps::One),
+    };
+    let (counter, drain) = (steps("counter"), steps("drain"));
+    let file_ra_state = steps("file-ra-state");
+    Some(Granularity { counter: counter?, drain: drain?, file_ra_state: file_ra_state? })
+}
+
+pub(super) fn policy(source: &mut Source<'_>, root: &Table<'_>) -> Option<Policy> {
+    let mut policy = Policy {
+        pass_frees: PassFrees::Goal,
+        pass_may_fail: false,
+        oom: vec![OomOutcome::None],
+        charge_moving: false,
+        file: FilePolicy::default(),
+    };
+    let Some(value) = root.get("world") else { return Some(policy) };
+    let table = value.table(source, "world")?;
+    table.only(source, keys::WORLD.name, keys::WORLD.names());
+    if let Some(value) = table.get("pass-frees") {
+        policy.pass_frees = value.one_of(source, "pass-frees", PASS_FREES)?;
+    }
+    if let Some(value) = table.get("pass-may-fail") {
+        policy.pass_may_fail = value.flag(source, "pass-may-fail")?;
+    }
+    if let Some(value) = table.get("oom") {
+        policy.oom = outcomes(source, value)?;
+    }
+    if let Some(value) = table.get("charge-moving") {
+        policy.charge_moving = value.flag(source, "charge-moving")?;
+    }
+    Some(policy)
+}
+
+fn outcomes(source: &mut Source<'_>, value: &Value<'_>) -> Option<Vec<OomOutcome>> {
+    let list = value.list(source, "oom")?;
+    let mut outcomes = Vec::new();
+    for item in list {
+        let outcome = item.one_of(source, "oom", OOM)?;
+        if outcomes.contains(&outcome) {
+            source.problem(item.at, format!("`oom` has `{}` twice", shorten(item.written)));
+        }
+        outcomes.push(outcome);
+    }
+    if outcomes.is_empty() {
+        source.problem_with_hint(
+            value.at,
+            "`oom` is `[]`, but the OOM killer must do something",
+            "a killer that finds nothing to kill is `oom = [\"none\"]`",
+        );
+    }
+    Some(outcomes)
+}
+
+pub(super) fn cpus(source: &mut Source<'_>, root: &Table<'_>) -> Vec<CpuConfig> {
+    let found = tables(root, source, "cpu");
+    if found.len() > KIND_MOST {
+        source.problem(found[KIND_MOST].at, format!("there are `{}` CPUs, too many", found.len()));
+    }
+    let mut cpu = |table: &&Table<'_>| {
+        table.only(source, keys::CPU.name, keys::CPU.names());
+        let isolated = table.get("isolated").and_then(|value| value.flag(source, "isolated"));
+        CpuConfig { isolated: isolated.unwrap_or_default() }
+    };
+    found.iter().map(&mut cpu).collect()
+}
+
+/// A memcg as written, before its parent is known.
+struct Written<'t, 'a> {
+    table: &'t Table<'a>,
+    config: MemcgConfig,
+    parent: Option<(String, usize)>,
+}
+
+/// The memcgs, each parent before its children.
+pub(super) fn memcgs(source: &mut Source<'_>, root: &Table<'_>) -> Vec<MemcgConfig> {
+    let found = tables(root, source, "memcg");
+    if found.len() > KIND_MOST {
+        let message = format!("there are `{}` memcgs, too many", found.len());
+        source.problem(found[KIND_MOST].at, message);
+        return Vec::new();
+    }
+    if found.is_empty() && root.get("memcg").is_none() {
+        let hint = "a charge needs one: `[[memcg]]` with a `name`";
+        source.problem_with_hint(0, "there is no `[[memcg]]`", hint);
+    }
+    let mut written: Vec<Written<'_, '_>> = Vec::new();
+    for table in found {
+        let Some(memcg) = memcg(source, table) else { continue };
+        if written.iter().any(|other| other.config.name == memcg.config.name) {
+            let at = table.get("name").map_or(table.at, |name| name.at);
+            source.problem(at, format!("two memcgs are named `{}`", memcg.config.name));
+            continue;
+        }
+        written.push(memcg);
+    }
+    if !source.is_clean() {
+        return written.into_iter().map(|memcg| memcg.config).collect();
+    }
+    let sorted = parents_first(source, written);
+    check_limits(source, &sorted);
+    sorted.into_iter().map(|memcg| memcg.config).collect()
+}
+
+fn memcg<'t, 'a>(source: &mut Source<'_>, table: &'t Table<'a>) -> Option<Written<'t, 'a>> {
+    table.only(source, keys::MEMCG.name, keys::MEMCG.names());
+    let name = name(source, table, keys::MEMCG.name);
+    let parent = match table.get("parent") {
+        Some(value) => Some((value.text(source, "parent")?.to_owned(), value.at)),
+        None => None,
+    };
+    let mut limit = |key| match table.get(key) {
+        Some(value) => size(source, value, key).map(Some),
+        None => Some(None),
+    };
+    let (max, high, memsw_max) = (limit("max"), limit("high"), limit("memsw-max"));
+    let mut count = |key| match table.get(key) {
+        Some(value) => value.number(source, key, 0, PAGES_MOST).map(Pages),
+        None => Some(Pages::ZERO),
+    };
+    let (lru, anon) = (count("lru"), count("anon"));
+    let config = MemcgConfig {
+        name: name?,
+        parent: None,
+        max: max?.unwrap_or(Pages::UNLIMITED),
+        high: high?.unwrap_or(Pages::UNLIMITED),
+        memsw_max: memsw_max?,
+        lru: lru?,
+        anon: anon?,
+    };
+    Some(Written { table, config, parent })
+}
+
+/// The `name` of a section: one word, so that other keys can speak of it.
+pub(super) fn name(source: &mut Source<'_>, table: &Table<'_>, section: &str) -> Option<String> {
+    let value = table.require(source, section, "name")?;
+    word(source, value, "name")
+}
+
+/// A name: one word.
+pub(super) fn word(source: &mut Source<'_>, value: &Value<'_>, key: &str) -> Option<String> {
+    let name = value.text(source, key)?;
+    if name.is_empty() || name.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        value.wrong(source, key, "one word");
+        return None;
+    }
+    Some(name.to_owned())
+}
+
+/// A size in pages, or `"max"`.
+fn size(source: &mut Source<'_>, value: &Value<'_>, key: &str) -> Option<Pages> {
+    if matches!(&value.kind, Kind::Text(text) if text == "max") {
+        return Some(Pages::UNLIMITED);
+    }
+    if let Some(pages) = value.within(0, PAGES_MOST) {
+        return Some(Pages(pages));
+    }
+    value.wrong(source, key, &format!("a number of pages from 0 to {PAGES_MOST}, or `\"max\"`"));
+    None
+}
+
+/// Sorts parents before children and fills in who is whose parent.
+fn parents_first<'t, 'a>(
+    source: &mut Source<'_>,
+    mut left: Vec<Written<'t, 'a>>,
+) -> Vec<Written<'t, 'a>> {
+    let names: Vec<String> = left.iter().map(|memcg| memcg.config.name.clone()).collect();
+    let mut sorted: Vec<Written<'t, 'a>> = Vec::new();
+    loop {
+        let before = sorted.len();
+        let mut later = Vec::new();
+        for mut memcg in left {
+            let parent = memcg
+                .parent
+                .as_ref()
+                .map(|(name, _)| sorted.iter().position(|other| other.config.name == *name));
+            match parent {
+                None => sorted.push(memcg),
+                Some(Some(at)) => {
+                    memcg.config.parent = Some(MemcgId::from(at));
+                    sorted.push(memcg);
+                }
+                Some(None) => later.push(memcg),
+            }
+        }
+        left = later;
+        if sorted.len() == before {
+            break;
+        }
+    }
+    for memcg in &left {
+        let Some((parent, at)) = &memcg.parent else { continue };
+        if names.contains(parent) {
+            let message = format!("the `parent` of `{}` is `{parent}`", memcg.config.name);
+            source.problem(*at, format!("{message}, and so it lies in itself or in such a ring"));
+        } else {
+            let message = format!("no memcg is named `{}`", shorten(parent));
+            source.unknown(*at, message, parent, "memcgs", names.iter().map(String::as_str));
+        }
+    }
+    sorted
+}
+
+/// What each memcg has at the start must fit within its limits.
+fn check_limits(source: &mut Source<'_>, memcgs: &[Written<'_, '_>]) {
+    let lineage = |memcg: usize| {
+        std::iter::successors(Some(memcg), |at| memcgs[*at].config.parent.map(MemcgId::index))
+    };
+    let with_memsw = memcgs.iter().filter(|memcg| memcg.config.memsw_max.is_some()).count();
+    for (at, Written { table, config, .. }) in memcgs.iter().enumerate() {
+        let below = (0..memcgs.len()).filter(|other| lineage(*other).any(|level| level == at));
+        let usage: Pages =
+            below.map(|other| memcgs[other].config.lru + memcgs[other].config.anon).sum();
+        let place = |key| table.get(key).map_or(table.at, |value| value.at);
+        if usage > config.max {
+            let MemcgConfig { name, max, .. } = config;
+            let message = format!("the `max` of `{name}` is `{max}`, below its {usage} pages");
+            let hint = "a memcg starts with its `lru` and `anon` pages and those below it";
+            source.problem_with_hint(place("max"), message, hint);
+        }
+        match config.memsw_max {
+            Some(memsw) if memsw < config.max => {
+                let MemcgConfig { name, max, .. } = config;
+                let message = format!("the `memsw-max` of `{name}` is `{memsw}`, below its `max`");
+                source.problem(place("memsw-max"), format!("{message} of {max}"));
+            }
+            None if with_memsw > 0 => {
+                let message = format!("`{}` lacks the key `memsw-max`", config.name);
+                let hint = "swap is accounted for every memcg or for none; \
+                            `memsw-max = \"max\"` does not limit it";
+                source.problem_with_hint(table.at, message, hint);
+            }
+            Some(_) | None => {}
+        }
+    }
+}
