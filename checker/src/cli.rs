@@ -41,6 +41,8 @@ pub enum Command {
     Conform(Conform),
     /// Walk through the states of a spec in the browser
     Explore(Explore),
+    /// Write the verdicts and numbers that `check` finds into the spec files, as expectations
+    Bless(Bless),
 }
 
 /// `mmcheck check`.
@@ -55,9 +57,12 @@ pub struct Check {
     /// The design.
     #[command(flatten)]
     pub design: DesignArg,
-    /// The results.
+    /// The form of the results
+    #[arg(long, value_enum, default_value = "human")]
+    pub format: CheckFormat,
+    /// The file.
     #[command(flatten)]
-    pub output: Output,
+    pub output: OutputFile,
     /// The budget.
     #[command(flatten)]
     pub budget: BudgetArgs,
@@ -73,9 +78,29 @@ pub struct Check {
     /// Progress on stderr; `auto` shows it on a terminal
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     pub progress: ProgressWhen,
-    /// Show the counterexamples of expected violations as well
+    /// Show every verdict, and every counterexample
     #[arg(long, short)]
     pub verbose: bool,
+}
+
+/// `mmcheck bless`.
+#[derive(Args, Debug)]
+pub struct Bless {
+    /// Spec files, or directories of them; without any, the directory `specs`
+    #[arg(value_name = "SPEC|DIR", default_value = "specs")]
+    pub paths: Vec<PathBuf>,
+    /// Bless only specs of this tier; `pr` unless specs are named one by one
+    #[arg(long, value_enum)]
+    pub tier: Option<TierFilter>,
+    /// The budget.
+    #[command(flatten)]
+    pub budget: BudgetArgs,
+    /// Threads of the fast engine; all CPUs by default
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// Progress on stderr; `auto` shows it on a terminal
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+    pub progress: ProgressWhen,
 }
 
 /// `mmcheck list`.
@@ -131,6 +156,14 @@ pub struct Output {
     /// The form of the results
     #[arg(long, value_enum, default_value = "human")]
     pub format: Format,
+    /// The file.
+    #[command(flatten)]
+    pub file: OutputFile,
+}
+
+/// Where the results are written.
+#[derive(Args, Debug)]
+pub struct OutputFile {
     /// Write the results to this file
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -187,6 +220,17 @@ pub enum Format {
     Human,
     /// One JSON value
     Json,
+}
+
+/// `--format` of `check`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CheckFormat {
+    /// Text for people
+    Human,
+    /// One JSON value
+    Json,
+    /// A table of what is expected, without times: the same whenever the results are
+    Markdown,
 }
 
 /// `--engine`.
@@ -287,7 +331,7 @@ mod tests {
     #[test]
     fn durations_name_their_unit() {
         assert_eq!(duration("30s"), Ok(Duration::from_secs(30)));
-        assert_eq!(duration("5m"), Ok(Duration::from_secs(300)));
+        assert_eq!(duration("5m"), Ok(Duration::from_mins(5)));
         assert_eq!(duration("10ms"), Ok(Duration::from_millis(10)));
         for wrong in ["", "30", "s", "1d", "-1s", "99999999999999999999s", "9999999999999999999h"] {
             assert!(duration(wrong).is_err(), "{wrong}");

@@ -5,6 +5,8 @@
 //! first difference is the result. What format a row has is told by its fields, never by the name
 //! of its file; [`FORMATS`] lists the formats, each in a module of its own.
 
+use crate::cli::Format;
+use crate::status::Outcome;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -21,18 +23,9 @@ mod scripted;
 mod stream;
 mod window;
 
-/// How the result of a run is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// A line a file, and the first differences.
-    Human,
-    /// One JSON object.
-    Json,
-}
-
 /// What running one case showed.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
+pub enum CaseOutcome {
     /// The model did what the kernel did.
     Passed,
     /// The model did something else.
@@ -59,14 +52,14 @@ struct RowFormat {
     /// Says where a row is malformed.
     check: fn(&str) -> serde_json::Result<()>,
     /// Runs the case of a well-formed row.
-    run: fn(&Value) -> Outcome,
+    run: fn(&Value) -> CaseOutcome,
 }
 
 impl RowFormat {
     const fn new<Row: DeserializeOwned>(
         name: &'static str,
         recognises: fn(&Value) -> bool,
-        run: fn(&Value) -> Outcome,
+        run: fn(&Value) -> CaseOutcome,
     ) -> Self {
         Self { name, recognises, check: |text| serde_json::from_str::<Row>(text).map(drop), run }
     }
@@ -120,14 +113,13 @@ struct Malformed {
     message: String,
 }
 
-/// Runs every case of the files. The status to exit with: 0 if all passed, 1 if some failed, 2 if
-/// some input is malformed, 4 if there was nothing to judge.
+/// Runs every case of the files.
 pub fn run(
     files: &[PathBuf],
     format: Format,
     out: &mut dyn Write,
     err: &mut dyn Write,
-) -> io::Result<u8> {
+) -> io::Result<Outcome> {
     let mut reports = Vec::new();
     let mut malformed = false;
     for file in files {
@@ -144,13 +136,13 @@ pub fn run(
     report::write(&reports, format, out)?;
     let count = |of: fn(&FileReport) -> usize| reports.iter().map(of).sum::<usize>();
     Ok(if malformed {
-        2
+        Outcome::Usage
     } else if count(|report| report.failed) > 0 {
-        1
+        Outcome::Differs
     } else if count(|report| report.passed) == 0 {
-        4
+        Outcome::NothingDecided
     } else {
-        0
+        Outcome::AsExpected
     })
 }
 
@@ -172,11 +164,11 @@ fn read(file: &Path) -> Result<FileReport, Vec<String>> {
 }
 
 /// Runs a case; where the model's own arithmetic stops it, that is the difference.
-fn judge(format: &RowFormat, row: &Value) -> Outcome {
+fn judge(format: &RowFormat, row: &Value) -> CaseOutcome {
     catch_unwind(AssertUnwindSafe(|| (format.run)(row))).unwrap_or_else(|panic| {
         let message = panic.downcast_ref::<String>().map(String::as_str);
         let message = message.or_else(|| panic.downcast_ref::<&str>().copied());
         let got = message.unwrap_or("a panic").into();
-        Outcome::Failed { place: "the model".to_owned(), expected: Value::Null, got }
+        CaseOutcome::Failed { place: "the model".to_owned(), expected: Value::Null, got }
     })
 }

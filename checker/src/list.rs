@@ -8,6 +8,7 @@ use mm_model::env::Operation;
 use mm_model::mm::FUNCTIONS;
 use mm_model::property::PROPERTIES;
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 use strum::VariantArray;
 
 /// A line of a list.
@@ -22,10 +23,11 @@ struct Item {
 pub fn human(what: What) -> Result<String, Problems> {
     let items = items(what)?;
     let width = items.iter().map(|item| item.name.chars().count()).max().unwrap_or_default();
-    Ok(items
-        .iter()
-        .map(|Item { name, summary, .. }| format!("{name:<width$}  {summary}\n"))
-        .collect())
+    let mut text = String::new();
+    for Item { name, summary, .. } in &items {
+        let _ = writeln!(text, "{name:<width$}  {summary}");
+    }
+    Ok(text)
 }
 
 /// The list as a JSON array of objects with at least `name` and `summary`.

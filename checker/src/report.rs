@@ -2,6 +2,7 @@
 
 pub mod human;
 pub mod json;
+pub mod markdown;
 pub mod progress;
 
 use crate::check::Checked;

@@ -9,6 +9,7 @@ mod kernel;
 pub mod keys;
 pub mod library;
 mod parse;
+pub mod pin;
 mod problem;
 mod tree;
 mod world;

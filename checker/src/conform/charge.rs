@@ -4,7 +4,7 @@ use super::scripted::{
     Bench, Chain, Flag, LEVELS, PageCount, Script, Version, compare_calls, differ, gfp_class,
     level, notation,
 };
-use super::{Outcome, has_fields};
+use super::{CaseOutcome, has_fields};
 use mm_model::env::{Call, Env, Event, Question};
 use mm_model::gfp::Gfp;
 use mm_model::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
@@ -199,13 +199,13 @@ pub(super) fn recognises(row: &Value) -> bool {
 }
 
 /// Runs a case.
-pub(super) fn run(case: &Value) -> Outcome {
+pub(super) fn run(case: &Value) -> CaseOutcome {
     let row = Row::deserialize(case).expect("the row was checked");
-    judge(&row).unwrap_or(Outcome::Passed)
+    judge(&row).unwrap_or(CaseOutcome::Passed)
 }
 
 /// The first difference.
-fn judge(row: &Row) -> Option<Outcome> {
+fn judge(row: &Row) -> Option<CaseOutcome> {
     let input = &row.input;
     let mut bench = Bench::new(row.version, &input.chain(), input.flags());
     bench.current.memcg_nr_pages_over_high = input.over_high.0;

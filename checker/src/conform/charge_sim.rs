@@ -5,7 +5,7 @@ use super::scripted::{
     Bench, Chain, Flag, LEVELS, PageCount, Script, Version, compare_calls, differ, gfp_class,
     level, notation,
 };
-use super::{Outcome, has_fields};
+use super::{CaseOutcome, has_fields};
 use mm_model::env::{Call, Env, Event, Question};
 use mm_model::gfp::Gfp;
 use mm_model::mm::memcontrol::drain_all_stock::DrainAllStock;
@@ -187,14 +187,14 @@ pub(super) fn recognises(row: &Value) -> bool {
 }
 
 /// Runs a case.
-pub(super) fn run(case: &Value) -> Outcome {
+pub(super) fn run(case: &Value) -> CaseOutcome {
     let row = Row::deserialize(case).expect("the row was checked");
     let differ = |steps| judge(&row, steps);
-    [Steps::Kernel, Steps::One].into_iter().find_map(differ).unwrap_or(Outcome::Passed)
+    [Steps::Kernel, Steps::One].into_iter().find_map(differ).unwrap_or(CaseOutcome::Passed)
 }
 
 /// The first difference, or why the rest can't be compared.
-fn judge(row: &Row, steps: Steps) -> Option<Outcome> {
+fn judge(row: &Row, steps: Steps) -> Option<CaseOutcome> {
     let input = &row.input;
     let pages = |counts: [PageCount; LEVELS]| counts.map(|count| count.0);
     let chain = Chain {
@@ -225,7 +225,7 @@ fn judge(row: &Row, steps: Steps) -> Option<Outcome> {
         if step.cut.0 {
             let reason = format!("nothing is known of the steps after steps[{at}], which was cut");
             let last = at + 1 == row.steps.len();
-            return if last { counts } else { Some(Outcome::Skipped { reason }) };
+            return if last { counts } else { Some(CaseOutcome::Skipped { reason }) };
         }
         let difference = compare_state(&inside, step, result, &bench, &stubs);
         if difference.is_some() {
@@ -264,7 +264,7 @@ fn compare_state(
     result: Option<i64>,
     bench: &Bench,
     stubs: &Stubs,
-) -> Option<Outcome> {
+) -> Option<CaseOutcome> {
     let usage = |number| bench.world.memcgs[level(number).index()].memory.usage;
     let usage: Vec<Pages> = (0..LEVELS).map(usage).collect();
     let stock = bench.world.cpus[0].stocked(level(0));

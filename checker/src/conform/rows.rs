@@ -1,6 +1,6 @@
 //! Files of rows: one case a line.
 
-use super::{FORMATS, Failure, FileReport, Malformed, Outcome, RowFormat, Skip, judge as run};
+use super::{CaseOutcome, FORMATS, Failure, FileReport, Malformed, RowFormat, Skip, judge as run};
 use serde_json::Value;
 
 /// What is said of a row that no format recognises.
@@ -38,15 +38,15 @@ fn parse(line: &str) -> Result<(String, &'static RowFormat, Value), (usize, Stri
     Ok((id, format, row))
 }
 
-fn record(report: &mut FileReport, id: String, outcome: Outcome) {
+fn record(report: &mut FileReport, id: String, outcome: CaseOutcome) {
     report.cases += 1;
     match outcome {
-        Outcome::Passed => report.passed += 1,
-        Outcome::Failed { place, expected, got } => {
+        CaseOutcome::Passed => report.passed += 1,
+        CaseOutcome::Failed { place, expected, got } => {
             report.failed += 1;
             report.failures.push(Failure { id, place, expected, got });
         }
-        Outcome::Skipped { reason } => {
+        CaseOutcome::Skipped { reason } => {
             report.skipped += 1;
             report.skips.push(Skip { id, reason });
         }

@@ -1,7 +1,7 @@
 //! What the formats of the charge path share: a chain of three levels, scripts of answers, and the
 //! notation in which a vector lists the kernel's calls.
 
-use super::Outcome;
+use super::CaseOutcome;
 use mm_model::design::PRESETS;
 use mm_model::env::{Call, Counter, Env};
 use mm_model::gfp::Gfp;
@@ -252,8 +252,8 @@ pub(super) fn notation(call: Call, value: i64) -> Option<Value> {
 }
 
 /// The first of two values at `place` that differ, unless they agree.
-pub(super) fn differ(place: String, expected: Value, got: Value) -> Option<Outcome> {
-    (expected != got).then_some(Outcome::Failed { place, expected, got })
+pub(super) fn differ(place: String, expected: Value, got: Value) -> Option<CaseOutcome> {
+    (expected != got).then_some(CaseOutcome::Failed { place, expected, got })
 }
 
 /// The first call that differs. Of a run that was cut only the beginning is known.
@@ -262,7 +262,7 @@ pub(super) fn compare_calls(
     expected: &[Value],
     got: &[Value],
     cut: bool,
-) -> Option<Outcome> {
+) -> Option<CaseOutcome> {
     let known = if cut { expected.len() } else { expected.len().max(got.len()) };
     (0..known).find_map(|at| {
         let nth = |calls: &[Value]| calls.get(at).cloned().unwrap_or_default();

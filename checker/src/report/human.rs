@@ -4,6 +4,7 @@ use super::word;
 use crate::check::{Checked, Counterexample, Judged};
 use crate::engine::Stopped;
 use crate::render;
+use crate::status::Outcome;
 use crate::verdict::Verdict;
 use mm_model::scenario::Scenario;
 use std::fmt::Write as _;
@@ -13,6 +14,9 @@ const BAD: &str = "\x1b[1;31m";
 const OPEN: &str = "\x1b[33m";
 const HEAD: &str = "\x1b[1m";
 const PLAIN: &str = "\x1b[0m";
+
+/// Stands in the place of a step's number where a cycle begins and ends.
+const LOOP: &str = "loop";
 
 /// Counts of verdicts over all results.
 #[derive(Debug, Default)]
@@ -80,34 +84,76 @@ pub fn spec(file: &str, title: &str) -> String {
     format!("{HEAD}{file}{PLAIN}: {title}\n")
 }
 
-/// A result: what was searched, the verdicts, and counterexamples.
+/// A result in one line, and every verdict that is not as it should be; or, for those who want it
+/// all, every verdict and counterexample.
 pub fn result(checked: &Checked, verbose: bool) -> String {
-    let Checked { design, states, transitions, depth, seconds, .. } = checked;
-    let mut text = format!("  {HEAD}{}{PLAIN}", design.name);
-    if design.base != design.name {
-        let _ = write!(text, " (a change of {})", design.base);
-    }
-    let (states, transitions) = (thousands(*states), thousands(*transitions));
-    let _ = write!(text, ": {states} states, {transitions} transitions, depth {depth}");
-    let _ = write!(text, ", {seconds:.1}s");
-    if let Some(stopped) = checked.stopped {
-        let _ = write!(text, ", {OPEN}stopped by {}{PLAIN}", reason(stopped));
-    }
-    text.push('\n');
+    let mut text = summary(checked);
     let names: Vec<String> = checked.judged.iter().map(|judged| name(checked, judged)).collect();
-    let width = names.iter().map(String::len).max().unwrap_or_default();
-    for (judged, name) in checked.judged.iter().zip(&names) {
+    let shown = |judged: &Judged| verbose || is_surprising(checked, judged);
+    let rows: Vec<_> =
+        checked.judged.iter().zip(&names).filter(|(judged, _)| shown(judged)).collect();
+    let width = rows.iter().map(|(_, name)| name.len()).max().unwrap_or_default();
+    for (judged, name) in &rows {
         text.push_str(&row(judged, name, width));
     }
     text.push_str(&drift(checked));
-    for (judged, name) in checked.judged.iter().zip(&names) {
-        let surprising = judged.ok() == Some(false) || verbose;
-        if let (true, Some(path)) = (surprising, &judged.counterexample) {
+    for (judged, name) in &rows {
+        if let (true, Some(path)) = (verbose, &judged.counterexample) {
             let _ = writeln!(text, "\n    {HEAD}how {name} is violated{PLAIN}");
             let _ = writeln!(text, "    (claim: {})", judged.claim.claim());
             text.push_str(&counterexample(&checked.scenario, path));
         }
     }
+    text
+}
+
+/// Whether a verdict is to be shown to those who want to see only what is not as it should be.
+/// Where a search was stopped its own line says that the rest is unknown.
+fn is_surprising(checked: &Checked, judged: &Judged) -> bool {
+    match (judged.verdict, judged.ok()) {
+        (Verdict::Unknown, _) => checked.stopped.is_none(),
+        (_, Some(ok)) => !ok,
+        (Verdict::Vacuous, None) => true,
+        (Verdict::Holds | Verdict::Violated, None) => false,
+    }
+}
+
+/// One line: as expected or not, how many verdicts of each kind, how large, how long.
+fn summary(checked: &Checked) -> String {
+    let Checked { design, states, seconds, judged, .. } = checked;
+    let any = |ok| judged.iter().any(|judged| judged.ok() == Some(ok));
+    let (color, marker) = match super::outcome(checked) {
+        Outcome::Differs => (BAD, "UNEXPECTED"),
+        Outcome::Unknown => (OPEN, "unknown"),
+        Outcome::Drift => (OPEN, "DRIFT"),
+        Outcome::AsExpected if any(true) || checked.pinned.is_some() => (GOOD, "ok"),
+        Outcome::AsExpected | Outcome::NothingDecided | Outcome::Usage | Outcome::Internal => {
+            ("", "-")
+        }
+    };
+    let mut text = format!("  {color}{marker:<10}{PLAIN}  {HEAD}{}{PLAIN}", design.name);
+    if design.base != design.name {
+        let _ = write!(text, " (a change of {})", design.base);
+    }
+    let counts = [
+        (Verdict::Holds, "hold"),
+        (Verdict::Violated, "violated"),
+        (Verdict::Vacuous, "vacuous"),
+        (Verdict::Unknown, "unknown"),
+    ];
+    let mut separator = ": ";
+    for (verdict, word) in counts {
+        let count = judged.iter().filter(|judged| judged.verdict == verdict).count();
+        if count > 0 {
+            let _ = write!(text, "{separator}{count} {word}");
+            separator = ", ";
+        }
+    }
+    let _ = write!(text, "{separator}{} states, {seconds:.1}s", thousands(*states));
+    if let Some(stopped) = checked.stopped {
+        let _ = write!(text, ", {OPEN}stopped by {}{PLAIN}", reason(stopped));
+    }
+    text.push('\n');
     text
 }
 
@@ -190,18 +236,18 @@ fn counterexample(scenario: &Scenario, path: &Counterexample) -> String {
         }
     };
     state(&mut text, &initial);
-    let width = path.steps.len().to_string().len().max(4);
+    let width = path.steps.len().to_string().len().max(LOOP.len());
     let mut from = &initial;
     for (at, step) in path.steps.iter().enumerate() {
         if path.cycle_from == Some(at) {
-            let _ = writeln!(text, "      {:>width$}  {}", "loop", "from here on, for ever:");
+            let _ = writeln!(text, "      {LOOP:>width$}  from here on, for ever:");
         }
         let step_text = render::step(scenario, from, step.actor, &step.events);
         let _ = writeln!(text, "      {:>width$}  {step_text}", at + 1);
         from = &step.state;
     }
     if path.cycle_from.is_some() {
-        let _ = writeln!(text, "      {:>width$}  {}", "loop", "and round again, in the state:");
+        let _ = writeln!(text, "      {LOOP:>width$}  and round again, in the state:");
     }
     state(&mut text, from);
     text

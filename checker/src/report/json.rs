@@ -1,7 +1,7 @@
 //! Results as JSON, in the order and under the names that scripts rely on.
 
 use super::word;
-use crate::check::{Checked, Judged};
+use crate::check::{Checked, Counterexample, Judged};
 use mm_model::scenario::Scenario;
 use serde::Serialize;
 
@@ -118,7 +118,7 @@ fn property(scenario: &Scenario, judged: &Judged) -> Property {
         value: None,
         expected: expected.map(word),
         ok: judged.ok(),
-        stem: counterexample.as_ref().map_or(0, |path| path.stem()),
-        cycle: counterexample.as_ref().map_or(0, |path| path.cycle()),
+        stem: counterexample.as_ref().map_or(0, Counterexample::stem),
+        cycle: counterexample.as_ref().map_or(0, Counterexample::cycle),
     }
 }

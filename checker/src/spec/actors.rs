@@ -151,7 +151,7 @@ fn task(
     cpus: Option<usize>,
     index: usize,
 ) -> Option<ActorConfig> {
-    table.only(source, keys::ACTOR.name, keys::ACTOR.names());
+    table.only(source, keys::ACTOR.name, &keys::ACTOR.names());
     let name = name(source, table, keys::ACTOR.name);
     let memcg = table
         .require(source, keys::ACTOR.name, "memcg")
@@ -276,7 +276,7 @@ fn worker(
     cpus: usize,
     actors: &[ActorConfig],
 ) -> Option<ActorConfig> {
-    table.only(source, keys::WORKER.name, keys::WORKER.names());
+    table.only(source, keys::WORKER.name, &keys::WORKER.names());
     let value = table.require(source, keys::WORKER.name, "cpu")?;
     let cpu = cpu(source, value, Some(cpus))?;
     let name = match table.get("name") {

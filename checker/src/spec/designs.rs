@@ -70,12 +70,12 @@ fn decide(
     source: &mut Source<'_>,
     table: &Table<'_>,
     section: &str,
-    beside: impl Iterator<Item = &'static str>,
+    beside: Vec<&'static str>,
 ) -> Option<(String, Design)> {
     let fields: Vec<String> = Design::FIELDS.iter().map(mm_model::design::Field::name).collect();
-    let mut allowed: Vec<&str> = beside.collect();
+    let mut allowed: Vec<&str> = beside;
     allowed.extend(fields.iter().map(String::as_str));
-    table.only(source, section, allowed.iter().copied());
+    table.only(source, section, &allowed);
     let mut changes = Map::new();
     for (field, name) in Design::FIELDS.iter().zip(&fields) {
         let Some(value) = table.get(name) else { continue };

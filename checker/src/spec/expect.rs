@@ -109,7 +109,7 @@ fn unknown(source: &mut Source<'_>, root: &Table<'_>, entry: &Entry<'_>, actors:
         return;
     }
     let claims = claim::names();
-    let mut all: Vec<&str> = keys::EXPECT.names().collect();
+    let mut all: Vec<&str> = keys::EXPECT.names();
     all.extend(claims.iter().map(String::as_str));
     let message = format!("no property is named `{}`", shorten(key));
     source.unknown(entry.key_at, message, key, "properties", all);

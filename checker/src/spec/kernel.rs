@@ -22,7 +22,8 @@ fn range(constant: &str) -> (u64, u64) {
 pub(super) fn read(source: &mut Source<'_>, root: &Table<'_>) -> Option<Kernel> {
     let Some(value) = root.get("kernel") else { return Some(Kernel::default()) };
     let table = value.table(source, "kernel")?;
-    table.only(source, "[kernel]", Kernel::FIELDS.iter().map(|(name, _)| *name));
+    let names: Vec<&str> = Kernel::FIELDS.iter().map(|(name, _)| *name).collect();
+    table.only(source, "[kernel]", &names);
     let mut constants = Map::new();
     for (name, _) in Kernel::FIELDS {
         if let Some(value) = table.get(name) {

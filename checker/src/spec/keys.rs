@@ -19,8 +19,8 @@ pub struct Section {
 
 impl Section {
     /// The names of its keys.
-    pub(super) fn names(&self) -> impl Iterator<Item = &'static str> + Clone {
-        self.keys.iter().map(|key| key.name)
+    pub(super) fn names(&self) -> Vec<&'static str> {
+        self.keys.iter().map(|key| key.name).collect()
     }
 }
 

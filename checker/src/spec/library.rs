@@ -103,11 +103,9 @@ fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
 }
 
 fn unreadable(name: &str, error: &io::Error) -> Problems {
-    let hint = (error.kind() == io::ErrorKind::NotFound)
-        .then(|| "`mmcheck list specs` names those that the binary carries".to_owned());
-    let reason = match error.kind() {
-        io::ErrorKind::NotFound => "there is no such file".to_owned(),
-        _ => format!("it can't be read: {error}"),
-    };
-    Problems::of_file(name, reason, hint)
+    if error.kind() == io::ErrorKind::NotFound {
+        let hint = "`mmcheck list specs` names those that the binary carries".to_owned();
+        return Problems::of_file(name, "there is no such file", Some(hint));
+    }
+    Problems::of_file(name, format!("it can't be read: {error}"), None)
 }

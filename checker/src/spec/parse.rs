@@ -24,7 +24,7 @@ pub fn parse(file: &str, text: &str) -> Result<Spec, Problems> {
 }
 
 fn read(source: &mut Source<'_>, file: &str, root: &Table<'_>) -> Option<Spec> {
-    root.only(source, keys::TOP.name, keys::TOP.names());
+    root.only(source, keys::TOP.name, &keys::TOP.names());
     let title = root.require(source, keys::TOP.name, "title");
     let title = title.and_then(|value| value.text(source, "title"));
     let mut optional = |key| root.get(key).and_then(|value| value.text(source, key));

@@ -102,22 +102,15 @@ pub(super) fn shorten(written: &str) -> String {
 
 impl<'a> Table<'a> {
     /// Notes every key that is not one of `keys`.
-    pub(super) fn only<'k>(
-        &self,
-        source: &mut Source<'_>,
-        section: &str,
-        keys: impl IntoIterator<Item = &'k str> + Clone,
-    ) {
-        for entry in &self.entries {
-            if !keys.clone().into_iter().any(|key| key == entry.key) {
-                source.unknown(
-                    entry.key_at,
-                    format!("{section} has no key `{}`", shorten(&entry.key)),
-                    &entry.key,
-                    &format!("keys of {section}"),
-                    keys.clone(),
-                );
-            }
+    pub(super) fn only(&self, source: &mut Source<'_>, section: &str, keys: &[&str]) {
+        for entry in self.entries.iter().filter(|entry| !keys.contains(&entry.key.as_str())) {
+            source.unknown(
+                entry.key_at,
+                format!("{section} has no key `{}`", shorten(&entry.key)),
+                &entry.key,
+                &format!("keys of {section}"),
+                keys.iter().copied(),
+            );
         }
     }
 

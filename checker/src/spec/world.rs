@@ -24,7 +24,7 @@ const OOM: &[(&str, OomOutcome)] =
 pub(super) fn granularity(source: &mut Source<'_>, root: &Table<'_>) -> Option<Granularity> {
     let Some(value) = root.get("granularity") else { return Some(Granularity::default()) };
     let table = value.table(source, "granularity")?;
-    table.only(source, keys::GRANULARITY.name, keys::GRANULARITY.names());
+    table.only(source, keys::GRANULARITY.name, &keys::GRANULARITY.names());
     let mut steps = |key| match table.get(key) {
         Some(value) => value.one_of(source, key, STEPS),
         None => Some(Steps::One),
@@ -44,7 +44,7 @@ pub(super) fn policy(source: &mut Source<'_>, root: &Table<'_>) -> Option<Policy
     };
     let Some(value) = root.get("world") else { return Some(policy) };
     let table = value.table(source, "world")?;
-    table.only(source, keys::WORLD.name, keys::WORLD.names());
+    table.only(source, keys::WORLD.name, &keys::WORLD.names());
     if let Some(value) = table.get("pass-frees") {
         policy.pass_frees = value.one_of(source, "pass-frees", PASS_FREES)?;
     }
@@ -86,7 +86,7 @@ pub(super) fn cpus(source: &mut Source<'_>, root: &Table<'_>) -> Vec<CpuConfig> 
         source.problem(found[KIND_MOST].at, format!("there are `{}` CPUs, too many", found.len()));
     }
     let mut cpu = |table: &&Table<'_>| {
-        table.only(source, keys::CPU.name, keys::CPU.names());
+        table.only(source, keys::CPU.name, &keys::CPU.names());
         let isolated = table.get("isolated").and_then(|value| value.flag(source, "isolated"));
         CpuConfig { isolated: isolated.unwrap_or_default() }
     };
@@ -131,7 +131,7 @@ pub(super) fn memcgs(source: &mut Source<'_>, root: &Table<'_>) -> Vec<MemcgConf
 }
 
 fn memcg<'t, 'a>(source: &mut Source<'_>, table: &'t Table<'a>) -> Option<Written<'t, 'a>> {
-    table.only(source, keys::MEMCG.name, keys::MEMCG.names());
+    table.only(source, keys::MEMCG.name, &keys::MEMCG.names());
     let name = name(source, table, keys::MEMCG.name);
     let parent = match table.get("parent") {
         Some(value) => Some((value.text(source, "parent")?.to_owned(), value.at)),

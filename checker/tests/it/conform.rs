@@ -1,6 +1,7 @@
 //! The vectors of the real kernel pass, and a vector that says something else does not.
 
-use mm_checker::conform::{Format, run};
+use mm_checker::cli::Format;
+use mm_checker::conform::run;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ fn conform(files: &[PathBuf]) -> (u8, Value, String) {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let status = run(files, Format::Json, &mut out, &mut err).expect("memory takes all output");
     let report = serde_json::from_slice(&out).expect("the report is JSON");
-    (status, report, String::from_utf8(err).expect("messages are text"))
+    (status.status(), report, String::from_utf8(err).expect("messages are text"))
 }
 
 /// Runs text as a file.
@@ -265,7 +266,7 @@ fn people_see_the_differing_call_of_the_kernel_beside_the_models() {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let files = std::slice::from_ref(&file);
     let status = run(files, Format::Human, &mut out, &mut err).expect("memory takes all output");
-    assert_eq!(status, 1);
+    assert_eq!(status.status(), 1);
     let out = String::from_utf8(out).expect("the report is text");
     insta::assert_snapshot!(out.replace(&*file.display().to_string(), "FILE"), @r#"
     FILE: 1 cases, 0 passed, 1 failed, 0 skipped

@@ -1,6 +1,7 @@
 //! What crosses modules: engines against each other, progress against an independent witness, the
 //! model against another way of modelling and against the kernel's own results.
 
+mod bless;
 mod budgets;
 mod cli;
 mod conform;

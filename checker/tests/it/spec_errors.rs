@@ -512,6 +512,12 @@ fn a_spec_that_ends_early_is_never_a_panic() {
 }
 
 #[test]
+fn a_deeply_nested_spec_is_never_a_panic() {
+    survives(&format!("title = {}", "[".repeat(100_000)));
+    survives(&format!("title{} = 1", ".a".repeat(100_000)));
+}
+
+#[test]
 fn a_garbled_spec_is_never_a_panic() {
     const ALPHABET: &[u8] = b"0123456789-_=[]{}\"'.,# \nabcemx\\";
     let mut draw = Draw(0x9e37_79b9_7f4a_7c15);

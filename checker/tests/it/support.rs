@@ -33,6 +33,15 @@ fn without_seconds(line: &str) -> String {
 
 /// Runs `mmcheck` with these arguments, and an interrupt pending or not.
 pub(crate) fn run(args: &[&str], interrupted: bool) -> Ran {
+    run_as(args, interrupted, false)
+}
+
+/// Runs `mmcheck` with these arguments as an automatic run does.
+pub(crate) fn mmcheck_in_ci(args: &[&str]) -> Ran {
+    run_as(args, false, true)
+}
+
+fn run_as(args: &[&str], interrupted: bool, ci: bool) -> Ran {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let args = ["mmcheck"].iter().chain(args).map(OsString::from);
     let streams = Streams {
@@ -40,7 +49,8 @@ pub(crate) fn run(args: &[&str], interrupted: bool) -> Ran {
         err: &mut err,
         out_color: false,
         err_terminal: false,
-        interrupted: Arc::new(AtomicBool::new(interrupted)),
+        interrupts: &|| Arc::new(AtomicBool::new(interrupted)),
+        ci,
     };
     let status = mm_checker::run(args, streams);
     let text = |bytes| String::from_utf8(bytes).expect("output is UTF-8");

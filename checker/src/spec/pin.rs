@@ -1,0 +1,100 @@
+//! Writes expectations into the text of a spec, and leaves all else as it is written. The only
+//! user of the `toml_edit` crate.
+
+use toml_edit::{DocumentMut, Item, Key, Table, Value, value};
+
+/// What is expected of a design.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pins {
+    /// Its name.
+    pub design: String,
+    /// Properties with their verdicts, in the order they are written.
+    pub verdicts: Vec<(String, &'static str)>,
+    /// Distinct states.
+    pub states: u64,
+    /// Transitions between them.
+    pub transitions: u64,
+}
+
+/// The text of a spec with these expectations. Comments stay with their entries, and entries that
+/// say something else stay behind the pinned ones.
+///
+/// # Panics
+/// If the text is no spec, which whoever searched it has parsed.
+pub fn pin(text: &str, pins: &[Pins]) -> String {
+    let mut document: DocumentMut = text.parse().expect("a spec is TOML");
+    let root = document.as_table_mut();
+    let expect = table_of(root, "expect");
+    // `[expect]` itself has nothing to say.
+    expect.set_implicit(true);
+    for pins in pins {
+        let new = !expect.contains_key(&pins.design);
+        let table = table_of(expect, &pins.design);
+        table.set_implicit(false);
+        if new {
+            table.decor_mut().set_prefix("\n");
+        }
+        fill(table, pins);
+    }
+    let mut text = document.to_string();
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}
+
+/// The table of that name, made if there is none, and written with a header of its own.
+fn table_of<'t>(parent: &'t mut Table, name: &str) -> &'t mut Table {
+    let item = parent.entry(name).or_insert_with(toml_edit::table);
+    if !item.is_table() {
+        let inline = std::mem::take(item);
+        *item = Item::Table(inline.into_table().expect("a spec's expectations are tables"));
+    }
+    let table = item.as_table_mut().expect("it was made one");
+    table.set_dotted(false);
+    table
+}
+
+fn fill(table: &mut Table, pins: &Pins) {
+    let verdicts = pins.verdicts.iter().map(|(name, verdict)| (name.as_str(), value(*verdict)));
+    let number = |number: u64| value(i64::try_from(number).expect("a search ends before that"));
+    let numbers = [("states", number(pins.states)), ("transitions", number(pins.transitions))];
+    let mut entries: Vec<(Key, Item)> = verdicts
+        .chain(numbers)
+        .map(|(name, new)| match table.remove_entry(name) {
+            Some((key, old)) => (key, replaced(old, new)),
+            None => (Key::new(name), new),
+        })
+        .collect();
+    let others: Vec<String> = table.iter().map(|(name, _)| name.to_owned()).collect();
+    entries.extend(others.iter().filter_map(|name| table.remove_entry(name)));
+    let width = entries.iter().map(|(key, _)| written(key).chars().count()).max();
+    for (mut key, item) in entries {
+        let pad = width.unwrap_or_default() - written(&key).chars().count() + 1;
+        key.leaf_decor_mut().set_suffix(" ".repeat(pad));
+        table.insert_formatted(&key, item);
+    }
+}
+
+/// A key as it is written, with its quotes.
+fn written(key: &Key) -> String {
+    key.display_repr().into_owned()
+}
+
+/// The new value, with the space and the comment around the old one.
+fn replaced(old: Item, new: Item) -> Item {
+    match (old, new) {
+        (Item::Value(old), Item::Value(mut new)) => {
+            if plain(&old) == plain(&new) {
+                return Item::Value(old);
+            }
+            *new.decor_mut() = old.decor().clone();
+            Item::Value(new)
+        }
+        (_, new) => new,
+    }
+}
+
+fn plain(value: &Value) -> (Option<&str>, Option<i64>) {
+    (value.as_str(), value.as_integer())
+}
