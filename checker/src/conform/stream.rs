@@ -2,7 +2,7 @@
 
 use super::files::{Bench, FILE, FileSetup, Stubs, Version};
 use super::scripted::differ;
-use super::{Outcome, has_fields};
+use super::{CaseOutcome, has_fields};
 use mm_model::env::FileCall;
 use mm_model::mm::filemap::filemap_fault::FilemapFault;
 use mm_model::mm::filemap::filemap_read::FilemapRead;
@@ -93,7 +93,7 @@ pub(super) fn recognises(row: &Value) -> bool {
 }
 
 /// Runs a case.
-pub(super) fn run(case: &Value) -> Outcome {
+pub(super) fn run(case: &Value) -> CaseOutcome {
     let row = Row::deserialize(case).expect("the row was checked");
     let mut stream = Stream::new(&row);
     let failed = row.ops.iter().zip(&row.results).enumerate().find_map(|(nth, (op, expected))| {
@@ -104,11 +104,15 @@ pub(super) fn run(case: &Value) -> Outcome {
         }
     });
     let all = || differ("results".to_owned(), json!(row.ops.len()), json!(row.results.len()));
-    failed.or_else(all).unwrap_or(Outcome::Passed)
+    failed.or_else(all).unwrap_or(CaseOutcome::Passed)
 }
 
 /// The first field that differs. A row without a budget says nothing of adds.
-fn compare(nth: usize, expected: &Map<String, Value>, got: &Map<String, Value>) -> Option<Outcome> {
+fn compare(
+    nth: usize,
+    expected: &Map<String, Value>,
+    got: &Map<String, Value>,
+) -> Option<CaseOutcome> {
     expected.iter().find_map(|(name, expected)| {
         let got = got.get(name).cloned().unwrap_or_default();
         differ(format!("results[{nth}].{name}"), expected.clone(), got)

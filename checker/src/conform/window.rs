@@ -3,7 +3,7 @@
 
 use super::files::{Bench, FILE, FileSetup, Stubs, Version};
 use super::scripted::{Flag, differ};
-use super::{Outcome, has_fields};
+use super::{CaseOutcome, has_fields};
 use mm_model::env::FileCall;
 use mm_model::gfp::Gfp;
 use mm_model::mm::readahead::ReadaheadControl;
@@ -131,12 +131,12 @@ pub(super) fn recognises(row: &Value) -> bool {
 }
 
 /// Runs a case.
-pub(super) fn run(case: &Value) -> Outcome {
+pub(super) fn run(case: &Value) -> CaseOutcome {
     let row = Row::deserialize(case).expect("the row was checked");
     let mut bench = row.input.bench(row.design);
     let mut stubs = row.input.stubs();
     let ractl = fill(&row, &mut bench, &mut stubs);
-    judge(&row, &mut bench, &stubs, ractl.as_ref()).unwrap_or(Outcome::Passed)
+    judge(&row, &mut bench, &stubs, ractl.as_ref()).unwrap_or(CaseOutcome::Passed)
 }
 
 /// Makes the call; nothing comes back if it tries more adds than the kernel did.
@@ -169,7 +169,7 @@ fn judge(
     bench: &mut Bench,
     stubs: &Stubs,
     ractl: Option<&ReadaheadControl>,
-) -> Option<Outcome> {
+) -> Option<CaseOutcome> {
     let folios: Vec<_> =
         stubs.added().map(|add| (add.index.0, add.order, u8::from(add.marked))).collect();
     let marks: Vec<_> = folios.iter().filter(|folio| folio.2 == 1).map(|folio| folio.0).collect();

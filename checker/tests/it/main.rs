@@ -11,6 +11,7 @@ mod explorer;
 mod lasso;
 mod list;
 mod messages;
+mod readers;
 mod rendering;
 mod scenarios;
 mod spec_errors;

@@ -1,12 +1,11 @@
 //! `page_cache_ra_order()`: a window of large folios, with base pages where they fail.
 
 use crate::design::{
-    BaseWindows, EofMark, FallbackAfter, FallbackSize, MappingOrders, PastEnd, ReadaheadCount,
-    ReadaheadOrder,
+    BaseWindows, EofMark, FallbackAfter, FallbackSize, PastEnd, ReadaheadCount, ReadaheadOrder,
 };
 use crate::env::{Ask, Errno, Wrap};
 use crate::ids::MemcgId;
-use crate::mm::filemap::{mapping_max_folio_order, mapping_min_folio_order};
+use crate::mm::filemap::mapping_min_folio_order;
 use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
 use crate::mm::readahead::do_page_cache_ra::do_page_cache_ra;
 use crate::mm::readahead::mark::{is_marked, mark_index};
@@ -20,6 +19,9 @@ use crate::step::{Ctx, Frame, Locality, Next, one_or_run};
 use crate::units::{PageIndex, Pages};
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
+
+mod orders;
+use orders::{folio_order, window_order};
 
 /// The modelled function.
 pub const KERNEL: KernelFn = KernelFn {
@@ -177,7 +179,7 @@ impl PageCacheRaOrder {
                 self.commit(ractl, None)
             };
         }
-        let order = folio_order(kernel.scenario, &ractl, window, index);
+        let order = folio_order(kernel.scenario, &ractl, (window.order, window.limit), index);
         let inode = kernel.scenario.file(ractl.file).inode;
         let may_fail = u64::from(kernel.scenario.policy.file.folio_alloc_fails);
         if kernel.ask(Ask::FolioAllocFails(inode), may_fail) == 1 {
@@ -315,47 +317,6 @@ impl PageCacheRaOrder {
                 | At::FallbackAsyncSize { .. }
         )
     }
-}
-
-/// The largest folio order of a window of `size` pages.
-fn window_order(scenario: &Scenario, ractl: &ReadaheadControl, order: u8, size: Pages) -> u8 {
-    let [least, largest] =
-        [mapping_min_folio_order, mapping_max_folio_order].map(|order| order(scenario, ractl.file));
-    let fits = u8::try_from(size.0.checked_ilog2().unwrap_or(u32::from(u8::MAX)))
-        .expect("the order of a number is small");
-    let order = match scenario.design.readahead_order {
-        ReadaheadOrder::State => order,
-        ReadaheadOrder::MarkedFolio if order < largest => order + 2,
-        ReadaheadOrder::MarkedFolio => match scenario.design.mapping_orders {
-            // Nothing is lowered then, until a folio reaches the end of the window.
-            MappingOrders::AnyOrZero => return order,
-            MappingOrders::Range => order,
-        },
-    };
-    order.min(largest).min(fits).max(least)
-}
-
-/// The order of the folio at `index`: aligned, and if possible not past the end.
-fn folio_order(
-    scenario: &Scenario,
-    ractl: &ReadaheadControl,
-    window: Window,
-    index: PageIndex,
-) -> u8 {
-    let least = mapping_min_folio_order(scenario, ractl.file);
-    // Order 1 had no room for what a large folio needs to remember.
-    let usable = |order| match scenario.design.mapping_orders {
-        MappingOrders::AnyOrZero if order == 1 => 0,
-        MappingOrders::AnyOrZero | MappingOrders::Range => order,
-    };
-    let mut order = window.order;
-    if !index.is_aligned(order) {
-        order = usable(u8::try_from(index.0.trailing_zeros()).expect("at most 64 zeros"));
-    }
-    while order > least && index + Pages::of_order(order) > window.limit + Pages(1) {
-        order = usable(order - 1);
-    }
-    order
 }
 
 impl Frame for PageCacheRaOrder {
