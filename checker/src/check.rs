@@ -1,22 +1,26 @@
 //! One spec under one design: searches it, and judges every claim about it.
 
-use crate::claim::{self, Claim};
+use crate::claim::{Claim, Rung};
 use crate::cli::Engine;
-use crate::engine::{Budget, Explored, Progress, Stopped, reference, stateright};
+use crate::cost::{self, Bound, Cost};
+use crate::engine::{Budget, Explored, Progress, Stopped, native, reference, stateright};
 use crate::graph::Graph;
-use crate::liveness::{Answer, Fairness, livelock, starvation};
+use crate::ladder::{of_each, standing};
+use crate::liveness::{Answer, Fairness, livelock, starvation, waiting};
 use crate::replay::{Step, replay};
-use crate::spec::{NamedDesign, Spec};
+use crate::spec::{NamedDesign, Point, Spec};
+use crate::value::{Expected, Value};
 use crate::verdict::{Trace, Verdict};
 use mm_model::ids::ActorId;
 use mm_model::machine::Fuse;
 use mm_model::property::PROPERTIES;
 use mm_model::scenario::Scenario;
+use mm_model::step::Guard;
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-/// What every question about progress assumes.
-const FAIRNESS: Fairness = Fairness::Weak;
+mod sweep;
+pub use sweep::{Swept, sweep};
 
 /// How to search.
 pub struct Options {
@@ -26,7 +30,7 @@ pub struct Options {
     pub budget: Budget,
     /// With which engines.
     pub engine: Engine,
-    /// Threads of the fast engine.
+    /// Threads of stateright.
     pub threads: usize,
 }
 
@@ -38,6 +42,8 @@ pub struct Checked {
     pub title: String,
     /// The design.
     pub design: NamedDesign,
+    /// The point of the sweep.
+    pub point: Point,
     /// The scenario that was searched.
     pub scenario: Scenario,
     /// What ended the search early; nothing if the numbers are those of all reachable states.
@@ -82,13 +88,18 @@ pub struct Pinned {
 pub struct Judged {
     /// About what.
     pub claim: Claim,
-    /// The verdict.
+    /// Whether it is about the point of a sweep from which on the claim holds.
+    pub threshold: bool,
+    /// The verdict. Where there is a value, it holds if the value is none other than expected.
     pub verdict: Verdict,
-    /// The one expected.
-    pub expected: Option<Verdict>,
-    /// What progress assumes.
+    /// The value, where a verdict is not all.
+    pub value: Option<Value>,
+    /// What is expected.
+    pub expected: Option<Expected>,
+    /// What progress assumes; for the ladder, what suffices; for an unbounded cost, what a run that
+    /// drives it up still grants.
     pub fairness: Option<Fairness>,
-    /// How it is violated.
+    /// How it is violated, or how the value comes about.
     pub counterexample: Option<Counterexample>,
 }
 
@@ -98,6 +109,16 @@ pub struct Counterexample {
     pub steps: Vec<Step>,
     /// Steps before the cycle; nothing if there is no cycle.
     pub cycle_from: Option<usize>,
+    /// Actors that never step on the cycle and are not where they may rest.
+    pub stuck: Vec<Stuck>,
+}
+
+/// An actor that never steps on a cycle.
+pub struct Stuck {
+    /// Who.
+    pub actor: ActorId,
+    /// What it waits for all along; if it waits for nothing, it is passed over.
+    pub guards: Vec<Guard>,
 }
 
 impl Counterexample {
@@ -113,65 +134,92 @@ impl Counterexample {
 }
 
 impl Judged {
-    /// Whether the verdict is the expected one; nothing if none is expected.
+    /// Whether the answer is the expected one; nothing if none is expected.
     pub fn ok(&self) -> Option<bool> {
-        self.expected.map(|expected| expected == self.verdict)
+        self.expected.map(|expected| match expected {
+            Expected::Verdict(verdict) => verdict == self.verdict,
+            Expected::Value(value) => Some(value) == self.value,
+        })
+    }
+
+    /// Its name in a spec.
+    pub fn name(&self, scenario: &Scenario) -> String {
+        let claim = self.claim.name(scenario);
+        if self.threshold { format!("threshold {claim}") } else { claim }
+    }
+
+    /// The answer in one word.
+    pub fn word(&self) -> String {
+        let word = || crate::report::word(self.verdict).to_owned();
+        self.value.map_or_else(word, |value| value.to_string())
     }
 }
 
-/// Searches a spec under a design. An error is one of mmcheck itself.
+/// Searches one point of a spec under a design. An error is one of mmcheck itself.
 pub fn check(
     spec: &Spec,
     design: &NamedDesign,
+    point: &Point,
     options: &Options,
     progress: &mut dyn Progress,
 ) -> Result<Checked, String> {
     let started = Instant::now();
-    let scenario = spec.scenario(&design.design);
-    let Options { fuse, budget, engine, threads } = options;
-    let (slow, graph) = match engine {
-        Engine::Both | Engine::Reference => {
-            let (slow, graph) = reference::explore(&scenario, *fuse, budget, progress, true);
-            (Some(slow), graph)
-        }
-        Engine::Stateright => (None, None),
-    };
-    let fast = match engine {
-        Engine::Both | Engine::Stateright => {
-            Some(stateright::explore(&scenario, *fuse, budget, *threads, progress))
-        }
-        Engine::Reference => None,
-    };
-    let engines = compare(slow.as_ref(), fast.as_ref())?;
-    let searches = Searches { slow, fast, graph };
+    let scenario = point.scenario(&design.design);
+    let searches = search(&scenario, options, progress);
+    let engines = searches.compare()?;
     let best = searches.best();
-    let judged = judge(spec, design, &scenario, *fuse, &searches)?;
+    let judged = judge(spec, design, &scenario, options.fuse, &searches)?;
     Ok(Checked {
         spec: spec.file.clone(),
         title: spec.title.clone(),
+        point: point.clone(),
         stopped: best.stopped,
         states: best.states,
         transitions: best.transitions,
         depth: best.depth,
         seconds: started.elapsed().as_secs_f64(),
         engines,
-        pinned: pinned(spec, design, *fuse, best),
+        pinned: pinned(spec, design, options.fuse, best),
         judged,
         design: design.clone(),
         scenario,
     })
 }
 
+/// Runs the engines asked for. The oracle comes first: of like results its own count.
+fn search(scenario: &Scenario, options: &Options, progress: &mut dyn Progress) -> Searches {
+    let Options { fuse, budget, engine, threads } = options;
+    let mut searches = Searches { found: Vec::new(), graph: None };
+    let all = *engine == Engine::All;
+    if all || *engine == Engine::Reference {
+        let (explored, graph) = reference::explore(scenario, *fuse, budget, progress, !all);
+        searches.add("reference", explored, graph);
+    }
+    if all || *engine == Engine::Native {
+        let (explored, graph) = native::explore(scenario, *fuse, budget, progress);
+        searches.add("native", explored, graph);
+    }
+    if all || *engine == Engine::Stateright {
+        let explored = stateright::explore(scenario, *fuse, budget, *threads, progress);
+        searches.add("stateright", explored, None);
+    }
+    searches
+}
+
 /// What each engine found, of those that searched.
 struct Searches {
-    slow: Option<Explored>,
-    fast: Option<Explored>,
+    found: Vec<(&'static str, Explored)>,
     graph: Option<Graph>,
 }
 
 impl Searches {
+    fn add(&mut self, name: &'static str, explored: Explored, graph: Option<Graph>) {
+        self.found.push((name, explored));
+        self.graph = self.graph.take().or(graph);
+    }
+
     fn all(&self) -> impl Iterator<Item = &Explored> {
-        self.slow.iter().chain(&self.fast)
+        self.found.iter().map(|(_, explored)| explored)
     }
 
     /// The one that came to its end, or else farther; the oracle where they are alike.
@@ -180,6 +228,28 @@ impl Searches {
         let mut all = self.all();
         let first = all.next().expect("some engine has searched");
         all.fold(first, |best, next| if reach(&next) > reach(&best) { next } else { best })
+    }
+
+    /// Whether those that came to their ends found the same.
+    fn compare(&self) -> Result<Vec<EngineReport>, String> {
+        let found = |explored: &Explored| {
+            (explored.states, explored.transitions, explored.violated, explored.applied)
+        };
+        let mut ended = self.found.iter().filter(|(_, explored)| explored.stopped.is_none());
+        let oracle = ended.next();
+        let mut engines = Vec::new();
+        for (name, explored) in &self.found {
+            let other = oracle.filter(|(other, _)| other != name && explored.stopped.is_none());
+            if let Some((other, oracle)) =
+                other.filter(|(_, other)| found(other) != found(explored))
+            {
+                let (one, two) = (found(oracle), found(explored));
+                return Err(format!("the engines disagree: {other} {one:?}, {name} {two:?}"));
+            }
+            let agrees = other.map(|_| true);
+            engines.push(EngineReport { name, states: explored.states, agrees });
+        }
+        Ok(engines)
     }
 
     fn safety(&self, property: usize) -> Verdict {
@@ -195,26 +265,12 @@ impl Searches {
     }
 }
 
-/// Whether two engines that came to their ends found the same.
-fn compare(slow: Option<&Explored>, fast: Option<&Explored>) -> Result<Vec<EngineReport>, String> {
-    let mut engines = Vec::new();
-    if let Some(slow) = slow {
-        engines.push(EngineReport { name: "reference", states: slow.states, agrees: None });
-    }
-    let Some(fast) = fast else { return Ok(engines) };
-    let both = slow.filter(|slow| slow.stopped.is_none() && fast.stopped.is_none());
-    if let Some(slow) = both {
-        let found = |explored: &Explored| {
-            (explored.states, explored.transitions, explored.violated, explored.applied)
-        };
-        if found(slow) != found(fast) {
-            let (slow, fast) = (found(slow), found(fast));
-            return Err(format!("the engines disagree: reference {slow:?}, stateright {fast:?}"));
-        }
-    }
-    let agrees = both.map(|_| true);
-    engines.push(EngineReport { name: "stateright", states: fast.states, agrees });
-    Ok(engines)
+/// An answer, before it is compared with what is expected.
+struct Found {
+    verdict: Verdict,
+    value: Option<Value>,
+    fairness: Option<Fairness>,
+    trace: Option<Trace>,
 }
 
 fn judge(
@@ -225,65 +281,100 @@ fn judge(
     searches: &Searches,
 ) -> Result<Vec<Judged>, String> {
     let expected = spec.expectations.get(&design.name);
-    let named = spec.expectations.values().flat_map(|expected| expected.verdicts.keys().copied());
-    let claims: BTreeSet<Claim> = Claim::of_every(scenario).into_iter().chain(named).collect();
+    let every = Claim::of_every(scenario).into_iter();
+    let claims: BTreeSet<Claim> = every.chain(spec.claims()).collect();
     let mut judged = Vec::new();
     for claim in claims {
-        let (verdict, trace) = match claim {
-            Claim::Safety(at) => (searches.safety(at), searches.trace(at).cloned()),
-            Claim::LivelockFree(_) | Claim::StarvationFree(..) => match &searches.graph {
-                Some(graph) => {
-                    let answer = progress(graph, scenario, claim);
-                    (answer.verdict(), answer.lasso)
-                }
-                None => (Verdict::Unknown, None),
+        let Found { verdict, value, fairness, trace } = match (claim, &searches.graph) {
+            (Claim::Safety(at), _) => Found {
+                verdict: searches.safety(at),
+                value: None,
+                fairness: None,
+                trace: searches.trace(at).cloned(),
+            },
+            (_, Some(graph)) => answer(graph, scenario, claim),
+            (_, None) => Found {
+                verdict: Verdict::Unknown,
+                value: None,
+                fairness: claim.fairness(),
+                trace: None,
             },
         };
-        let counterexample = match trace {
-            Some(trace) => Some(retake(scenario, fuse, &trace).map_err(|why| {
-                format!(
-                    "the counterexample of {} can't be taken again: {why}",
-                    claim.name(scenario)
-                )
-            })?),
-            None => None,
+        let again = |trace: &Trace| {
+            retake(scenario, fuse, trace).map_err(|why| {
+                let name = claim.name(scenario);
+                format!("the counterexample of {name} can't be taken again: {why}")
+            })
         };
-        let fairness = match claim {
-            Claim::Safety(_) => None,
-            Claim::LivelockFree(_) | Claim::StarvationFree(..) => Some(FAIRNESS),
+        let counterexample = trace.as_ref().map(again).transpose()?;
+        let expected = expected.and_then(|expected| expected.answers.get(&claim)).copied();
+        let differs = matches!(expected, Some(Expected::Value(wanted)) if Some(wanted) != value);
+        let verdict = match verdict {
+            Verdict::Holds if differs => Verdict::Violated,
+            Verdict::Holds | Verdict::Violated | Verdict::Vacuous | Verdict::Unknown => verdict,
         };
-        let expected = expected.and_then(|expected| expected.verdicts.get(&claim)).copied();
-        judged.push(Judged { claim, verdict, expected, fairness, counterexample });
+        let threshold = false;
+        judged.push(Judged {
+            claim,
+            threshold,
+            verdict,
+            value,
+            expected,
+            fairness,
+            counterexample,
+        });
     }
     Ok(judged)
 }
 
-/// Asks about progress. Of any actor is of each that does it.
-fn progress(graph: &Graph, scenario: &Scenario, claim: Claim) -> Answer {
+/// Answers from the graph.
+fn answer(graph: &Graph, scenario: &Scenario, claim: Claim) -> Found {
+    let progress = |answer: Answer| Found {
+        verdict: answer.verdict(),
+        value: None,
+        fairness: claim.fairness(),
+        trace: answer.lasso,
+    };
+    let each = |operation, one: Option<ActorId>, ask: &dyn Fn(ActorId) -> Answer| match one {
+        Some(actor) => ask(actor),
+        None => of_each(scenario, operation, ask),
+    };
     match claim {
-        Claim::Safety(at) => unreachable!("{} is no line of the ladder", PROPERTIES[at].name),
-        Claim::LivelockFree(operation) => livelock(graph, scenario, operation, FAIRNESS),
-        Claim::StarvationFree(operation, Some(actor)) => {
-            starvation(graph, scenario, operation, actor, FAIRNESS)
+        Claim::Safety(at) => unreachable!("{} needs no graph", PROPERTIES[at].name),
+        Claim::LivelockFree(operation, fairness) => {
+            progress(livelock(graph, scenario, operation, fairness))
         }
-        Claim::StarvationFree(operation, None) => {
-            let mut any = Answer { applied: false, lasso: None };
-            let does = |actor: &ActorId| claim::does(scenario, *actor, operation);
-            for actor in scenario.actor_ids().filter(does) {
-                let one = starvation(graph, scenario, operation, actor, FAIRNESS);
-                any.applied |= one.applied;
-                any.lasso = shorter(any.lasso, one.lasso);
-            }
-            any
+        Claim::StarvationFree(operation, actor, fairness) => {
+            progress(each(operation, actor, &|actor| {
+                starvation(graph, scenario, operation, actor, fairness)
+            }))
+        }
+        Claim::WaitFree(operation, actor) => {
+            progress(each(operation, actor, &|actor| waiting(graph, scenario, operation, actor)))
+        }
+        Claim::Ladder(operation) => {
+            let found = standing(graph, scenario, operation);
+            let fairness = found.fairness.filter(|_| found.rung != Some(Rung::None));
+            valued(found.rung.map(Value::Rung), fairness, found.why)
+        }
+        Claim::Cost(measure, operation) => {
+            number(cost::worst(graph, scenario, measure, operation), Value::Number)
+        }
+        Claim::Peak(measure) => number(cost::peak(graph, scenario, measure), Value::Number),
+        Claim::Ratio(measure, operation) => {
+            number(cost::ratio(graph, scenario, measure, operation), Value::Ratio)
         }
     }
 }
 
-fn shorter(one: Option<Trace>, other: Option<Trace>) -> Option<Trace> {
-    match (one, other) {
-        (Some(one), Some(other)) if other.choices.len() < one.choices.len() => Some(other),
-        (one, other) => one.or(other),
-    }
+fn number<T>(cost: Cost<T>, value: impl Fn(Bound<T>) -> Value) -> Found {
+    valued(cost.bound.map(value), cost.fairness, cost.trace)
+}
+
+/// A value is as it is: it holds, until something else is expected.
+const fn valued(value: Option<Value>, fairness: Option<Fairness>, trace: Option<Trace>) -> Found {
+    let verdict = if value.is_some() { Verdict::Holds } else { Verdict::Vacuous };
+    Found { verdict, value, fairness, trace }
 }
 
 /// Takes a path again, step by step, through the model.
@@ -296,14 +387,41 @@ fn retake(scenario: &Scenario, fuse: Fuse, trace: &Trace) -> Result<Counterexamp
             return Err("its cycle does not close".to_owned());
         }
     }
-    Ok(Counterexample { steps, cycle_from: trace.cycle_from })
+    let stuck = trace.cycle_from.map(|from| stuck(scenario, &steps[from..])).unwrap_or_default();
+    Ok(Counterexample { steps, cycle_from: trace.cycle_from, stuck })
+}
+
+/// Who never steps on a cycle, and what each of them waits for.
+fn stuck(scenario: &Scenario, cycle: &[Step]) -> Vec<Stuck> {
+    let mut found = Vec::new();
+    for actor in scenario.actor_ids() {
+        let steps = cycle.iter().any(|step| step.actor == actor);
+        // Where it does not step, it is the same all along.
+        let rests = cycle.iter().all(|step| step.state.actors[actor.index()].may_rest());
+        if steps || rests {
+            continue;
+        }
+        let waits = cycle.iter().map(|step| scenario.blocked(&step.state, actor));
+        let mut guards: Vec<Guard> = Vec::new();
+        for guard in waits.clone().flatten() {
+            if !guards.contains(&guard) {
+                guards.push(guard);
+            }
+        }
+        // Somewhere on the cycle it could step.
+        if waits.into_iter().any(|guard| guard.is_none()) {
+            guards.clear();
+        }
+        found.push(Stuck { actor, guards });
+    }
+    found
 }
 
 /// Compares pinned numbers, which are those of finished searches with local steps fused.
 fn pinned(spec: &Spec, design: &NamedDesign, fuse: Fuse, found: &Explored) -> Option<Pinned> {
     let expected = spec.expectations.get(&design.name)?;
     let (states, transitions) = (expected.states, expected.transitions);
-    let comparable = fuse == Fuse::OwnLocal && found.stopped.is_none();
+    let comparable = fuse == Fuse::OwnLocal && found.stopped.is_none() && spec.points.len() == 1;
     if !comparable || (states.is_none() && transitions.is_none()) {
         return None;
     }
@@ -329,25 +447,32 @@ mod tests {
         }
     }
 
+    fn searches(found: Vec<(&'static str, Explored)>) -> Searches {
+        Searches { found, graph: None }
+    }
+
     #[test]
     fn engines_that_count_differently_are_an_internal_error() {
-        assert!(compare(Some(&explored(1, None)), Some(&explored(2, None))).is_err());
-        assert!(compare(Some(&explored(2, None)), Some(&explored(2, None))).is_ok());
+        let both =
+            |other| searches(vec![("one", explored(2, None)), ("two", explored(other, None))]);
+        assert!(both(1).compare().is_err());
+        assert!(both(2).compare().is_ok());
     }
 
     #[test]
     fn engines_are_not_compared_where_one_was_stopped() {
         let stopped = explored(1, Some(Stopped::States));
-        let engines = compare(Some(&stopped), Some(&explored(2, None))).expect("no disagreement");
-        assert_eq!(engines[1].agrees, None);
+        let both = searches(vec![("one", stopped), ("two", explored(2, None))]);
+        let engines = both.compare().expect("no disagreement");
+        assert!(engines.iter().all(|engine| engine.agrees.is_none()));
     }
 
     #[test]
     fn a_search_that_was_stopped_leaves_the_verdict_open_unless_another_came_to_its_end() {
         let stopped = explored(1, Some(Stopped::States));
-        let mut searches = Searches { slow: Some(stopped.clone()), fast: None, graph: None };
+        let mut searches = searches(vec![("one", stopped)]);
         assert_eq!(searches.safety(0), Verdict::Unknown);
-        searches.fast = Some(explored(2, None));
+        searches.add("two", explored(2, None), None);
         assert_eq!(searches.safety(0), Verdict::Vacuous);
     }
 }

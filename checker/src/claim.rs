@@ -1,10 +1,16 @@
-//! What can be asked of a design: a safety property, or a line of the progress ladder.
+//! What can be asked of a design: a safety property, a line of the progress ladder, a cost.
 
+use crate::liveness::Fairness;
 use mm_model::env::Operation;
 use mm_model::ids::ActorId;
+use mm_model::measure::{Amount, MEASURES};
 use mm_model::property::PROPERTIES;
 use mm_model::scenario::{ActorKind, Op, Scenario};
+use std::fmt;
 use strum::VariantArray;
+
+mod name;
+pub use name::{names, not_a_claim};
 
 /// Something a verdict is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -12,13 +18,37 @@ pub enum Claim {
     /// A safety property, by position.
     Safety(usize),
     /// No fair cycle on which such an operation is open and none ends.
-    LivelockFree(Operation),
+    LivelockFree(Operation, Fairness),
     /// No fair cycle on which that actor's operation stays open; of any actor, if none is named.
-    StarvationFree(Operation, Option<ActorId>),
+    StarvationFree(Operation, Option<ActorId>, Fairness),
+    /// That actor's operation ends within a bounded number of its own steps; of any actor, if none
+    /// is named.
+    WaitFree(Operation, Option<ActorId>),
+    /// How high an operation stands.
+    Ladder(Operation),
+    /// The most a measure comes to within one operation.
+    Cost(usize, Operation),
+    /// The most a measure is at one instant.
+    Peak(usize),
+    /// The most a measure comes to for each operation that ends, in the long run.
+    Ratio(usize, Operation),
+}
+
+/// How high an operation stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, VariantArray)]
+pub enum Rung {
+    /// It can be that nobody's ends.
+    None,
+    /// Somebody's ends.
+    LivelockFree,
+    /// Everybody's ends.
+    StarvationFree,
+    /// Everybody's ends, whatever the others do.
+    WaitFree,
 }
 
 /// A line of the progress ladder, for listings.
-pub struct Ladder {
+pub struct Line {
     /// Its name in a spec, before the operation.
     pub name: &'static str,
     /// What it claims.
@@ -26,39 +56,59 @@ pub struct Ladder {
 }
 
 /// `livelock-free`.
-pub const LIVELOCK_FREE: Ladder = Ladder {
+pub const LIVELOCK_FREE: Line = Line {
     name: "livelock-free",
     claim: "no fair cycle on which such an operation is open and none ends",
 };
 
 /// `starvation-free`.
-pub const STARVATION_FREE: Ladder = Ladder {
+pub const STARVATION_FREE: Line = Line {
     name: "starvation-free",
     claim: "no fair cycle on which one actor's operation stays open for ever",
 };
 
-impl Claim {
+/// `wait-free`.
+pub const WAIT_FREE: Line = Line {
+    name: "wait-free",
+    claim: "the operation never waits and ends within a bounded number of its actor's own steps, \
+            whatever the others do",
+};
+
+/// `ladder`.
+pub const LADDER: Line = Line {
+    name: "ladder",
+    claim: "how high the operation stands: wait-free, starvation-free, livelock-free or none, each \
+            under the weakest fairness that suffices, up to strong",
+};
+
+impl Rung {
     /// Its name in a spec.
-    pub fn name(self, scenario: &Scenario) -> String {
+    pub const fn name(self) -> &'static str {
         match self {
-            Self::Safety(at) => PROPERTIES[at].name.to_owned(),
-            Self::LivelockFree(operation) => format!("{} {operation}", LIVELOCK_FREE.name),
-            Self::StarvationFree(operation, None) => {
-                format!("{} {operation}", STARVATION_FREE.name)
-            }
-            Self::StarvationFree(operation, Some(actor)) => {
-                let actor = &scenario.actors[actor.index()].name;
-                format!("{} {operation} of {actor}", STARVATION_FREE.name)
-            }
+            Self::None => "none",
+            Self::LivelockFree => LIVELOCK_FREE.name,
+            Self::StarvationFree => STARVATION_FREE.name,
+            Self::WaitFree => WAIT_FREE.name,
         }
     }
+}
 
+impl fmt::Display for Rung {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Claim {
     /// What is claimed, in English.
     pub fn claim(self) -> &'static str {
         match self {
             Self::Safety(at) => PROPERTIES[at].claim,
-            Self::LivelockFree(_) => LIVELOCK_FREE.claim,
+            Self::LivelockFree(..) => LIVELOCK_FREE.claim,
             Self::StarvationFree(..) => STARVATION_FREE.claim,
+            Self::WaitFree(..) => WAIT_FREE.claim,
+            Self::Ladder(_) => LADDER.claim,
+            Self::Cost(at, _) | Self::Peak(at) | Self::Ratio(at, _) => MEASURES[at].summary,
         }
     }
 
@@ -66,62 +116,92 @@ impl Claim {
     pub const fn kind(self) -> &'static str {
         match self {
             Self::Safety(_) => "safety",
-            Self::LivelockFree(_) | Self::StarvationFree(..) => "progress",
+            Self::LivelockFree(..) | Self::StarvationFree(..) | Self::WaitFree(..) => "progress",
+            Self::Ladder(_) => "ladder",
+            Self::Cost(..) | Self::Peak(_) => "cost",
+            Self::Ratio(..) => "ratio",
+        }
+    }
+
+    /// Whether the answer is a verdict, and not a value.
+    pub const fn is_verdict(self) -> bool {
+        match self {
+            Self::Safety(_)
+            | Self::LivelockFree(..)
+            | Self::StarvationFree(..)
+            | Self::WaitFree(..) => true,
+            Self::Ladder(_) | Self::Cost(..) | Self::Peak(_) | Self::Ratio(..) => false,
+        }
+    }
+
+    /// What a verdict about progress assumes.
+    pub const fn fairness(self) -> Option<Fairness> {
+        match self {
+            Self::LivelockFree(_, fairness) | Self::StarvationFree(_, _, fairness) => {
+                Some(fairness)
+            }
+            Self::WaitFree(..) => Some(Fairness::None),
+            Self::Safety(_)
+            | Self::Ladder(_)
+            | Self::Cost(..)
+            | Self::Peak(_)
+            | Self::Ratio(..) => None,
         }
     }
 
     /// The operation it is about.
     pub const fn operation(self) -> Option<Operation> {
         match self {
-            Self::Safety(_) => None,
-            Self::LivelockFree(operation) | Self::StarvationFree(operation, _) => Some(operation),
+            Self::Safety(_) | Self::Peak(_) => None,
+            Self::LivelockFree(operation, _)
+            | Self::StarvationFree(operation, ..)
+            | Self::WaitFree(operation, _)
+            | Self::Ladder(operation)
+            | Self::Cost(_, operation)
+            | Self::Ratio(_, operation) => Some(operation),
         }
     }
 
     /// The actor it is about.
     pub const fn actor(self) -> Option<ActorId> {
         match self {
-            Self::Safety(_) | Self::LivelockFree(_) => None,
-            Self::StarvationFree(_, actor) => actor,
+            Self::StarvationFree(_, actor, _) | Self::WaitFree(_, actor) => actor,
+            Self::Safety(_)
+            | Self::LivelockFree(..)
+            | Self::Ladder(_)
+            | Self::Cost(..)
+            | Self::Peak(_)
+            | Self::Ratio(..) => None,
         }
     }
 
-    /// The claim of that name; nothing if there is none.
-    pub fn parse(name: &str, actor: impl Fn(&str) -> Option<ActorId>) -> Option<Self> {
-        if let Some(at) = PROPERTIES.iter().position(|property| property.name == name) {
-            return Some(Self::Safety(at));
-        }
-        let words: Vec<&str> = name.split(' ').collect();
-        match words[..] {
-            [ladder, op] if ladder == LIVELOCK_FREE.name => {
-                Some(Self::LivelockFree(operation(op)?))
-            }
-            [ladder, op] if ladder == STARVATION_FREE.name => {
-                Some(Self::StarvationFree(operation(op)?, None))
-            }
-            [ladder, op, "of", who] if ladder == STARVATION_FREE.name => {
-                Some(Self::StarvationFree(operation(op)?, Some(actor(who)?)))
-            }
-            _ => None,
-        }
-    }
-
-    /// What is asked of every scenario: each safety property, and the ladder of each operation that
-    /// some task does.
+    /// What is asked of every scenario: each safety property, and of each operation that some task
+    /// does, how high it stands, and its lines under weak fairness.
     pub fn of_every(scenario: &Scenario) -> Vec<Self> {
         let safety =
             (0..PROPERTIES.len()).filter(|at| PROPERTIES[*at].concerns(scenario)).map(Self::Safety);
         let done = Operation::VARIANTS.iter().copied().filter(|operation| {
             scenario.actor_ids().any(|actor| does(scenario, actor, *operation))
         });
-        let ladder =
-            done.flat_map(|done| [Self::LivelockFree(done), Self::StarvationFree(done, None)]);
+        let ladder = done.flat_map(|done| {
+            [
+                Self::LivelockFree(done, Fairness::Weak),
+                Self::StarvationFree(done, None, Fairness::Weak),
+                Self::Ladder(done),
+            ]
+        });
         safety.chain(ladder).collect()
     }
 }
 
-fn operation(name: &str) -> Option<Operation> {
-    Operation::VARIANTS.iter().copied().find(|operation| operation.to_string() == name)
+/// The measures that add up, or those that a state has, by position.
+pub fn measures(adds_up: bool) -> impl Iterator<Item = (usize, &'static str)> {
+    let wanted = move |amount| match amount {
+        Amount::Sum(_) => adds_up,
+        Amount::Level(_) => !adds_up,
+    };
+    let all = MEASURES.iter().enumerate();
+    all.filter(move |(_, it)| wanted(it.amount)).map(|(at, it)| (at, it.name))
 }
 
 /// Whether an actor's program has such an operation.
@@ -129,25 +209,17 @@ pub fn does(scenario: &Scenario, actor: ActorId, operation: Operation) -> bool {
     let begins = |op: &Op| match op {
         Op::Charge { .. } => operation == Operation::Charge,
         Op::Uncharge { .. } => operation == Operation::Uncharge,
-        Op::LruAdd { .. } => false,
+        Op::WriteReclaim { .. } => operation == Operation::ReclaimWrite,
+        Op::WriteHigh { .. } => operation == Operation::HighWrite,
+        Op::WriteMax { .. } => operation == Operation::MaxWrite,
+        Op::Stockpile { .. } => operation == Operation::Stockpile,
         Op::Read { .. } => operation == Operation::Read,
         Op::Fault { .. } => operation == Operation::Fault,
         Op::WillNeed { .. } => operation == Operation::Readahead,
+        Op::LruAdd { .. } | Op::Signal { .. } | Op::Mark { .. } => false,
     };
     match &scenario.actors[actor.index()].kind {
         ActorKind::Task { program, .. } => program.iter().any(begins),
-        ActorKind::DrainWorker => false,
+        ActorKind::DrainWorker | ActorKind::Kswapd { .. } => false,
     }
-}
-
-/// Every name a claim can have, where an actor stands as `ACTOR`.
-pub fn names() -> Vec<String> {
-    let mut names: Vec<String> =
-        PROPERTIES.iter().map(|property| property.name.to_owned()).collect();
-    for operation in Operation::VARIANTS {
-        names.push(format!("{} {operation}", LIVELOCK_FREE.name));
-        names.push(format!("{} {operation}", STARVATION_FREE.name));
-        names.push(format!("{} {operation} of ACTOR", STARVATION_FREE.name));
-    }
-    names
 }

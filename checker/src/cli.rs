@@ -43,6 +43,8 @@ pub enum Command {
     Explore(Explore),
     /// Write the verdicts and numbers that `check` finds into the spec files, as expectations
     Bless(Bless),
+    /// Measure states per CPU second and bytes per state, engine against engine
+    Bench(Bench),
 }
 
 /// `mmcheck check`.
@@ -69,10 +71,10 @@ pub struct Check {
     /// The search.
     #[command(flatten)]
     pub search: Search,
-    /// Which engines search; `both` also compares them
-    #[arg(long, value_enum, default_value = "both")]
+    /// Which engines search; `all` also compares them
+    #[arg(long, value_enum, default_value = "all")]
     pub engine: Engine,
-    /// Threads of the fast engine; all CPUs by default
+    /// Threads of stateright; all CPUs by default
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
     /// Progress on stderr; `auto` shows it on a terminal
@@ -148,6 +150,26 @@ pub struct DesignArg {
     /// Use this design in place of a spec's own: a name, or a TOML file
     #[arg(long, value_name = "NAME|FILE")]
     pub design: Option<String>,
+}
+
+/// `mmcheck bench`.
+#[derive(Args, Debug)]
+pub struct Bench {
+    /// `anchor`, a protocol whose counts are known, or spec files; `anchor` by default
+    #[arg(value_name = "anchor|SPEC")]
+    pub what: Vec<PathBuf>,
+    /// The design.
+    #[command(flatten)]
+    pub design: DesignArg,
+    /// The budget.
+    #[command(flatten)]
+    pub budget: BudgetArgs,
+    /// The search.
+    #[command(flatten)]
+    pub search: Search,
+    /// The results.
+    #[command(flatten)]
+    pub output: Output,
 }
 
 /// How the results are written, and where.
@@ -236,11 +258,13 @@ pub enum CheckFormat {
 /// `--engine`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
-    /// Both, compared with each other
-    Both,
-    /// The oracle: exact, one thread, the only one that decides progress
+    /// All of them, compared with each other
+    All,
+    /// The fast one: everything
+    Native,
+    /// The oracle: everything, slowly
     Reference,
-    /// The fast one: safety properties only
+    /// The independent one: safety properties only
     Stateright,
 }
 

@@ -17,9 +17,13 @@ use std::path::{Path, PathBuf};
 mod charge;
 mod charge_sim;
 mod files;
+mod high;
+mod pass;
+mod reclaim;
 mod report;
 mod rows;
 mod scripted;
+mod stockpile;
 mod stream;
 mod window;
 
@@ -69,6 +73,10 @@ impl RowFormat {
 const FORMATS: &[RowFormat] = &[
     RowFormat::new::<charge::Row>("charge", charge::recognises, charge::run),
     RowFormat::new::<charge_sim::Row>("charge_sim", charge_sim::recognises, charge_sim::run),
+    RowFormat::new::<reclaim::Row>("reclaim", reclaim::recognises, reclaim::run),
+    RowFormat::new::<high::Row>("high", high::recognises, high::run),
+    RowFormat::new::<stockpile::Row>("stockpile", stockpile::recognises, stockpile::run),
+    RowFormat::new::<pass::Row>("pass", pass::recognises, pass::run),
     RowFormat::new::<window::Row>("window", window::recognises, window::run),
     RowFormat::new::<stream::Row>("stream", stream::recognises, stream::run),
 ];

@@ -5,101 +5,131 @@
 //! need not be stored. Parallel edges of different actors stay apart, since fairness asks who
 //! steps.
 
+use crate::engine::native::Nodes;
+use crate::label::{Label, OperationSet};
 use crate::node::{Node, transition};
 use crate::verdict::Choice;
-use mm_model::env::{Event, Operation};
+use indexmap::IndexSet;
 use mm_model::ids::ActorId;
 use mm_model::machine::Fuse;
 use mm_model::scenario::Scenario;
-use mm_model::state::State;
-
-/// A set of kinds of operations.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct OperationSet(u16);
-
-impl OperationSet {
-    /// No kind.
-    pub const EMPTY: Self = Self(0);
-
-    /// Whether that kind is in the set.
-    pub const fn contains(self, operation: Operation) -> bool {
-        self.0 & (1 << operation as u16) != 0
-    }
-
-    /// The set with that kind.
-    #[must_use]
-    pub const fn with(self, operation: Operation) -> Self {
-        Self(self.0 | (1 << operation as u16))
-    }
-}
+use rustc_hash::FxBuildHasher;
 
 /// A transition of the graph.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
     /// The node it leads to.
     pub to: u32,
-    /// Who steps.
-    pub actor: ActorId,
-    /// Kinds of operations that begin in it.
-    pub begun: OperationSet,
-    /// Kinds of operations that end in it.
-    pub ended: OperationSet,
+    label: u32,
 }
 
-/// What a question about cycles needs to know: edges, and which operations are open where.
-#[derive(Debug)]
+/// What a question about cycles needs to know: edges, and which operations are open where. Eight
+/// bytes an edge, and sixteen a node.
+#[derive(Debug, Default)]
 pub struct Shape {
     actors: usize,
     /// Where the edges of each node begin.
-    first: Vec<usize>,
+    first: Vec<u64>,
     edges: Vec<Edge>,
-    /// Operations each actor has open, node after node.
-    open: Vec<OperationSet>,
+    labels: IndexSet<Label, FxBuildHasher>,
+    /// For each node, the position of what is open there.
+    at: Vec<u32>,
+    /// Operations each actor has open.
+    open: IndexSet<Box<[OperationSet]>, FxBuildHasher>,
+    /// The node from which each node was first reached.
+    parent: Vec<u32>,
 }
 
-/// How each node was first reached: from which node, by which of its edges.
-#[derive(Debug, Default)]
-pub(crate) struct Stem(Vec<(u32, u32)>);
+/// The node to start from has no other before it.
+const NO_PARENT: u32 = u32::MAX;
+
+/// An edge by its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hop {
+    /// The node it leaves.
+    pub from: u32,
+    /// Its position among that node's edges.
+    pub ordinal: u32,
+    /// The node it leads to.
+    pub to: u32,
+}
 
 /// Every reachable node and transition.
 #[derive(Debug)]
 pub struct Graph {
-    pub(crate) shape: Shape,
-    pub(crate) nodes: Vec<Node>,
-    pub(crate) stem: Stem,
-    pub(crate) fuse: Fuse,
+    shape: Shape,
+    nodes: Nodes,
+    fuse: Fuse,
 }
 
 impl Shape {
     /// A graph without nodes, of that many actors.
     pub fn new(actors: usize) -> Self {
-        Self { actors, first: Vec::new(), edges: Vec::new(), open: Vec::new() }
+        Self { actors, ..Self::default() }
     }
 
-    /// Adds the next node; the edges added from now on are its own.
-    pub fn begin_node(&mut self, state: &State) {
-        self.begin(state.actors.iter().map(|actor| match actor.open() {
-            Some((operation, _)) => OperationSet::EMPTY.with(operation),
-            None => OperationSet::EMPTY,
-        }));
+    /// Says how a node was first reached, in the order of the nodes.
+    pub(crate) fn push_parent(&mut self, parent: Option<u32>) {
+        self.parent.push(parent.unwrap_or(NO_PARENT));
     }
 
-    pub(crate) fn begin(&mut self, open: impl IntoIterator<Item = OperationSet>) {
-        self.first.push(self.edges.len());
-        self.open.extend(open);
+    /// Adds the next node, where those operations are open for each actor; the edges added from
+    /// now on are its own.
+    pub fn begin(&mut self, open: &[OperationSet]) {
+        self.first.push(self.edges.len() as u64);
+        let at = self.open.get_index_of(open);
+        let at = at.unwrap_or_else(|| self.open.insert_full(open.into()).0);
+        self.at.push(position(at));
     }
 
     /// Adds an edge out of the node that was added last.
-    pub fn push_edge(&mut self, to: u32, actor: ActorId, events: &[Event]) {
-        let mut edge = Edge { to, actor, begun: OperationSet::EMPTY, ended: OperationSet::EMPTY };
-        for event in events {
-            match event {
-                Event::Begin(operation, _) => edge.begun = edge.begun.with(*operation),
-                Event::End(operation, ..) => edge.ended = edge.ended.with(*operation),
-                Event::Returned(..) | Event::AboveMax(..) | Event::Wrapped(_) => {}
-            }
-        }
-        self.edges.push(edge);
+    pub fn push_edge(&mut self, to: u32, label: &Label) {
+        let at = self.labels.get_index_of(label);
+        let at = at.unwrap_or_else(|| self.labels.insert_full(label.clone()).0);
+        self.edges.push(Edge { to, label: position(at) });
+    }
+
+    /// What is known of an edge.
+    pub fn label(&self, edge: &Edge) -> &Label {
+        &self.labels[edge.label as usize]
+    }
+
+    /// Something of every label, to be looked up by [`Shape::of_label`].
+    pub fn labels<T>(&self, of: impl Fn(&Label) -> T) -> Vec<T> {
+        self.labels.iter().map(of).collect()
+    }
+
+    /// What [`Shape::labels`] found for the label of an edge.
+    pub fn of_label<T: Copy>(labels: &[T], edge: &Edge) -> T {
+        labels[edge.label as usize]
+    }
+
+    /// Who steps on an edge.
+    pub fn actor(&self, edge: &Edge) -> ActorId {
+        self.label(edge).actor
+    }
+
+    /// Something of every set of open operations, to be looked up by node.
+    pub fn nodes<T: Copy>(&self, of: impl Fn(&[OperationSet]) -> T) -> Vec<T> {
+        let of: Vec<T> = self.open.iter().map(|open| of(open)).collect();
+        self.at.iter().map(|at| of[*at as usize]).collect()
+    }
+
+    /// A shortest way from the start to a node.
+    ///
+    /// # Panics
+    /// Never: the parent of a node has an edge to it.
+    pub fn stem(&self, to: u32) -> Vec<Hop> {
+        let parent = |node: &u32| Some(self.parent[*node as usize]).filter(|at| *at != NO_PARENT);
+        let mut hops: Vec<Hop> = std::iter::successors(Some(to), parent)
+            .filter_map(|to| {
+                let from = parent(&to)?;
+                let ordinal = self.edges(from).iter().position(|edge| edge.to == to);
+                Some(Hop { from, ordinal: position(ordinal.expect("a parent leads here")), to })
+            })
+            .collect();
+        hops.reverse();
+        hops
     }
 
     /// How many nodes there are.
@@ -123,24 +153,43 @@ impl Shape {
     /// The edges out of a node.
     pub fn edges(&self, node: u32) -> &[Edge] {
         let node = node as usize;
-        let end = self.first.get(node + 1).copied().unwrap_or(self.edges.len());
-        &self.edges[self.first[node]..end]
+        let end = self.first.get(node + 1).map_or(self.edges.len(), |end| *end as usize);
+        &self.edges[self.first[node] as usize..end]
+    }
+
+    /// The edge of a hop.
+    pub fn edge(&self, hop: Hop) -> &Edge {
+        &self.edges(hop.from)[hop.ordinal as usize]
+    }
+
+    /// The edges out of a node, each with its place.
+    pub fn hops(&self, from: u32) -> impl Iterator<Item = (Hop, &Edge)> {
+        let hop = move |(ordinal, edge): (u32, _)| (hop(from, ordinal, edge), edge);
+        (0..).zip(self.edges(from)).map(hop)
     }
 
     /// The operations an actor has open at a node.
     pub fn open(&self, node: u32, actor: ActorId) -> OperationSet {
-        self.open[node as usize * self.actors + actor.index()]
+        self.open[self.at[node as usize] as usize][actor.index()]
     }
 
     /// Whether an actor can step: exactly then it has an edge.
     pub fn enabled(&self, node: u32, actor: ActorId) -> bool {
-        self.edges(node).iter().any(|edge| edge.actor == actor)
+        self.edges(node).iter().any(|edge| self.actor(edge) == actor)
+    }
+
+    /// How many edges there are.
+    pub fn count_edges(&self) -> u64 {
+        self.edges.len() as u64
     }
 
     /// Bytes it takes.
-    pub(crate) fn bytes(&self) -> u64 {
-        let Self { first, edges, open, .. } = self;
-        (size_of_val(&**first) + size_of_val(&**edges) + size_of_val(&**open)) as u64
+    pub fn bytes(&self) -> u64 {
+        let Self { first, edges, at, parent, .. } = self;
+        (size_of_val(&**first)
+            + size_of_val(&**edges)
+            + size_of_val(&**at)
+            + size_of_val(&**parent)) as u64
     }
 
     /// The strongly connected component of each node in the subgraph of the edges that `keep`
@@ -209,42 +258,28 @@ pub struct Components {
     pub count: usize,
 }
 
-impl Stem {
-    pub(crate) fn push(&mut self, parent: Option<(u32, u32)>) {
-        self.0.push(parent.unwrap_or((u32::MAX, 0)));
-    }
+/// A position as nodes, edges of a node and labels have it.
+pub(crate) fn position(at: usize) -> u32 {
+    u32::try_from(at).expect("2^32 of them don't fit in memory")
+}
 
-    pub(crate) fn bytes(&self) -> u64 {
-        size_of_val(&*self.0) as u64
-    }
-
-    /// A shortest way from the start to a node.
-    pub(crate) fn choices(
-        &self,
-        scenario: &Scenario,
-        fuse: Fuse,
-        nodes: &[Node],
-        to: u32,
-    ) -> Vec<Choice> {
-        let parent =
-            |node: &u32| Some(self.0[*node as usize]).filter(|(from, _)| *from != u32::MAX);
-        let mut choices: Vec<Choice> = std::iter::successors(parent(&to), |(from, _)| parent(from))
-            .map(|(from, ordinal)| transition(scenario, fuse, &nodes[from as usize], ordinal).0)
-            .collect();
-        choices.reverse();
-        choices
-    }
+const fn hop(from: u32, ordinal: u32, edge: &Edge) -> Hop {
+    Hop { from, ordinal, to: edge.to }
 }
 
 impl Graph {
+    pub(crate) const fn new(shape: Shape, nodes: Nodes, fuse: Fuse) -> Self {
+        Self { shape, nodes, fuse }
+    }
+
     /// Its edges.
     pub const fn shape(&self) -> &Shape {
         &self.shape
     }
 
     /// A node.
-    pub fn node(&self, at: u32) -> &Node {
-        &self.nodes[at as usize]
+    pub fn node(&self, at: u32) -> Node {
+        Node::unpack(self.nodes.get(at))
     }
 
     /// Whether its edges are fused.
@@ -252,14 +287,16 @@ impl Graph {
         self.fuse
     }
 
-    /// A shortest way from the start to a node.
-    pub fn stem(&self, scenario: &Scenario, to: u32) -> Vec<Choice> {
-        self.stem.choices(scenario, self.fuse, &self.nodes, to)
+    /// Bytes it takes.
+    pub fn bytes(&self) -> u64 {
+        self.nodes.bytes() + self.shape.bytes()
     }
 
-    /// One of a node's edges, to be taken again.
-    pub fn choice(&self, scenario: &Scenario, from: u32, ordinal: u32) -> Choice {
-        transition(scenario, self.fuse, self.node(from), ordinal).0
+    /// A path, to be taken again.
+    pub fn choices(&self, scenario: &Scenario, hops: &[Hop]) -> Vec<Choice> {
+        let choice =
+            |hop: &Hop| transition(scenario, self.fuse, &self.node(hop.from), hop.ordinal).0;
+        hops.iter().map(choice).collect()
     }
 }
 
@@ -288,16 +325,16 @@ mod tests {
                 oracle.add_node(());
             });
             for from in 0..nodes {
-                shape.begin([OperationSet::EMPTY; 2]);
+                shape.begin(&[OperationSet::EMPTY; 2]);
                 for _ in 0..draw(degree + 2) {
                     let (to, actor) = (draw(nodes), draw(2));
-                    shape.push_edge(to, ActorId::from(actor as usize), &[]);
+                    shape.push_edge(to, &Label::quiet(ActorId::from(actor as usize)));
                     if actor == 0 {
                         oracle.add_edge(NodeIndex::from(from), NodeIndex::from(to), ());
                     }
                 }
             }
-            let found = shape.components(|_, edge| edge.actor == ActorId(0));
+            let found = shape.components(|_, edge| shape.actor(edge) == ActorId(0));
             let expected = kosaraju_scc(&oracle);
             assert_eq!(found.count, expected.len());
             for component in &expected {
@@ -314,8 +351,8 @@ mod tests {
         let mut shape = Shape::new(1);
         let len = 1_000_000;
         for node in 0..len {
-            shape.begin([OperationSet::EMPTY]);
-            shape.push_edge((node + 1) % len, ActorId(0), &[]);
+            shape.begin(&[OperationSet::EMPTY]);
+            shape.push_edge((node + 1) % len, &Label::quiet(ActorId(0)));
         }
         assert_eq!(shape.components(|_, _| true).count, 1);
         assert_eq!(shape.components(|from, _| from != 0).count, len as usize);

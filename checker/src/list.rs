@@ -1,10 +1,11 @@
 //! What there is: `mmcheck list`.
 
-use crate::claim::{LIVELOCK_FREE, STARVATION_FREE};
+use crate::claim::{LADDER, LIVELOCK_FREE, STARVATION_FREE, WAIT_FREE};
 use crate::cli::What;
 use crate::spec::{Problems, library};
 use mm_model::design::{Design, PRESETS};
 use mm_model::env::Operation;
+use mm_model::measure::{Amount, MEASURES, Measure};
 use mm_model::mm::FUNCTIONS;
 use mm_model::property::PROPERTIES;
 use serde_json::{Value, json};
@@ -50,8 +51,7 @@ fn items(what: What) -> Result<Vec<Item>, Problems> {
         What::Specs => specs()?,
         What::Designs => designs(),
         What::Properties => properties(),
-        // No measure is modelled yet.
-        What::Costs => Vec::new(),
+        What::Costs => costs(),
         What::Functions => functions(),
     })
 }
@@ -87,16 +87,35 @@ fn properties() -> Vec<Item> {
         more: json!({ "kind": "safety", "operation": null, "when": property.when }),
     });
     let ladder = Operation::VARIANTS.iter().flat_map(|operation| {
-        [LIVELOCK_FREE, STARVATION_FREE].map(|line| Item {
+        [LIVELOCK_FREE, STARVATION_FREE, WAIT_FREE, LADDER].map(|line| Item {
             name: format!("{} {operation}", line.name),
             summary: line.claim.to_owned(),
             more: json!({
-                "kind": "progress", "operation": operation.to_string(),
+                "kind": if line.name == LADDER.name { "ladder" } else { "progress" },
+                "operation": operation.to_string(),
                 "when": format!("such an operation is open: {operation}"),
             }),
         })
     });
     safety.chain(ladder).collect()
+}
+
+fn costs() -> Vec<Item> {
+    let item = |measure: &Measure| {
+        let keys = match measure.amount {
+            Amount::Sum(_) => vec![
+                format!("{} per OPERATION", measure.name),
+                format!("{} per-each OPERATION", measure.name),
+            ],
+            Amount::Level(_) => vec![format!("peak {}", measure.name)],
+        };
+        Item {
+            name: measure.name.to_owned(),
+            summary: measure.summary.to_owned(),
+            more: json!({ "keys": keys }),
+        }
+    };
+    MEASURES.iter().map(item).collect()
 }
 
 fn functions() -> Vec<Item> {

@@ -1,37 +1,75 @@
 //! Progress: whether an operation can stay open for ever on a fair cycle.
 //!
 //! The edges that make progress are taken out of the graph. What is left of an infinite run that
-//! never makes progress again is a strongly connected component; under weak fairness one exists
-//! exactly if some component gives every actor its due: it steps inside, or is disabled somewhere
-//! inside. An actor that has ended is disabled. A run that ends is no cycle: `deadlock-free`
-//! judges those.
+//! never makes progress again is a strongly connected part of it; [`fair`] says in which parts a
+//! fair run can stay. A run that ends is no cycle: `deadlock-free` judges those.
 
-use crate::graph::{Edge, Graph, Shape};
-use crate::replay::{Step, replay};
+use crate::graph::{Edge, Graph, Hop, Shape};
 use crate::verdict::{Trace, Verdict};
-use indexmap::IndexMap;
-use mm_model::env::{Event, Operation};
+use mm_model::env::Operation;
 use mm_model::ids::ActorId;
 use mm_model::scenario::Scenario;
-use mm_model::state::State;
-use rustc_hash::FxBuildHasher;
 use std::fmt;
+use strum::VariantArray;
 
-/// What is assumed about who gets to step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) mod confirm;
+pub(crate) mod fair;
+pub(crate) mod lasso;
+#[cfg(test)]
+mod tests;
+mod yielding;
+
+use lasso::Lasso;
+use yielding::Yielding;
+
+/// What is assumed about who gets to step, from the weakest on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, VariantArray)]
 pub enum Fairness {
     /// Nothing.
     None,
     /// Every actor that stays enabled eventually steps.
     Weak,
+    /// Every actor that is enabled again and again eventually steps.
+    Strong,
+    /// One CPU, no preemption: an actor runs until it blocks or ends, until an operation of it
+    /// ends, or until it sleeps; of those that can run then, none is passed over for ever.
+    RunToYield,
+}
+
+impl Fairness {
+    /// Its name in a spec.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Weak => "weak",
+            Self::Strong => "strong",
+            Self::RunToYield => "run-to-yield",
+        }
+    }
+
+    /// What it means, in English.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::None => "nothing is assumed: any actor may never step again",
+            Self::Weak => "every actor that stays enabled eventually steps",
+            Self::Strong => "every actor that is enabled again and again eventually steps",
+            Self::RunToYield => {
+                "one CPU without preemption: an actor runs until it blocks or ends, until an \
+                 operation of it ends, or until it sleeps; of those that can run then, none is \
+                 passed over for ever"
+            }
+        }
+    }
+
+    /// The one of that name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::VARIANTS.iter().copied().find(|fairness| fairness.name() == name)
+    }
 }
 
 impl fmt::Display for Fairness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::None => "none",
-            Self::Weak => "weak",
-        })
+        f.write_str(self.name())
     }
 }
 
@@ -40,11 +78,15 @@ impl fmt::Display for Fairness {
 pub struct Answer {
     /// Whether an operation of that kind, and of that actor, is ever open.
     pub applied: bool,
-    /// A fair cycle without progress, with a shortest way to it.
+    /// A fair cycle without progress, with a shortest way to it. For an operation that is not
+    /// wait-free this can also be a way to where it waits, without a cycle.
     pub lasso: Option<Trace>,
 }
 
 impl Answer {
+    /// Nothing is known to be wrong, because nothing was asked.
+    pub const NONE: Self = Self { applied: false, lasso: None };
+
     /// What it says. A graph is complete, so that it is never unknown.
     pub const fn verdict(&self) -> Verdict {
         match (&self.lasso, self.applied) {
@@ -53,11 +95,21 @@ impl Answer {
             (None, false) => Verdict::Vacuous,
         }
     }
+
+    /// What holds only if both do.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let lasso = match (self.lasso, other.lasso) {
+            (Some(one), Some(other)) if other.choices.len() < one.choices.len() => Some(other),
+            (one, other) => one.or(other),
+        };
+        Self { applied: self.applied || other.applied, lasso }
+    }
 }
 
 /// Whose operation must not stay open for ever.
 #[derive(Clone, Copy)]
-struct Question {
+pub(crate) struct Question {
     operation: Operation,
     /// One actor's; without one, it is enough that anybody's operation ends.
     actor: Option<ActorId>,
@@ -85,292 +137,108 @@ pub fn livelock(
     answer(graph, scenario, Question { operation, actor: None }, fairness)
 }
 
-fn answer(graph: &Graph, scenario: &Scenario, question: Question, fairness: Fairness) -> Answer {
+/// Looks for a run in which the actor's operation never ends although the actor itself steps
+/// again and again, whatever the others do, or in which it waits for somebody: then it is not
+/// wait-free.
+pub fn waiting(graph: &Graph, scenario: &Scenario, operation: Operation, actor: ActorId) -> Answer {
+    let question = Question { operation, actor: Some(actor) };
     let shape = graph.shape();
-    let lasso = find(shape, question, fairness).map(|Lasso { entry, cycle }| {
-        let mut choices = graph.stem(scenario, entry);
-        let cycle_from = choices.len();
-        choices.extend(cycle.iter().map(|hop| graph.choice(scenario, hop.from, hop.ordinal)));
-        let trace = Trace { choices, cycle_from: Some(cycle_from) };
-        confirm(scenario, graph, &trace, question, fairness);
-        trace
-    });
-    let began = |edge: &Edge| {
-        edge.begun.contains(question.operation) && question.actor.is_none_or(|a| a == edge.actor)
+    let applied = question.applies(shape);
+    let waits = question.open(shape);
+    let waits = (0..shape.len()).find(|node| waits[*node as usize] && !shape.enabled(*node, actor));
+    let lasso = if let Some(node) = waits {
+        let choices = graph.choices(scenario, &shape.stem(node));
+        Some(Trace { choices, cycle_from: None })
+    } else {
+        let own = |_: u32, edge: &Edge| shape.actor(edge) == actor;
+        let found = question.find(shape, Fairness::None, own);
+        let path = found.map(|lasso| Path::to(shape, lasso));
+        path.map(|path| confirm::lasso(graph, scenario, &path, Fairness::None, Some(question)))
     };
-    let applied = (0..shape.len())
-        .any(|node| question.open(shape, node) || shape.edges(node).iter().any(began));
     Answer { applied, lasso }
 }
 
+/// The length of a fair cycle on which such an operation is open and none ends, in a graph of
+/// whatever system.
+pub fn livelocked(shape: &Shape, operation: Operation, fairness: Fairness) -> Option<usize> {
+    let question = Question { operation, actor: None };
+    question.find(shape, fairness, |_, _| true).map(|lasso| lasso.cycle.len())
+}
+
+fn answer(graph: &Graph, scenario: &Scenario, question: Question, fairness: Fairness) -> Answer {
+    let shape = graph.shape();
+    let any = |_: u32, _: &Edge| true;
+    let found = if fairness == Fairness::RunToYield {
+        let one_cpu = Yielding::of(shape);
+        let found = question.find(&one_cpu.shape, fairness, any);
+        let path = found.map(|lasso| Path::to(&one_cpu.shape, lasso));
+        path.map(|path| path.map(|hop| one_cpu.whole(shape, hop)))
+    } else {
+        question.find(shape, fairness, any).map(|lasso| Path::to(shape, lasso))
+    };
+    let lasso =
+        found.map(|found| confirm::lasso(graph, scenario, &found, fairness, Some(question)));
+    Answer { applied: question.applies(shape), lasso }
+}
+
+/// A way to a cycle, and the cycle.
+pub(crate) struct Path {
+    pub(crate) stem: Vec<Hop>,
+    pub(crate) cycle: Vec<Hop>,
+}
+
+impl Path {
+    /// The shortest way to a cycle, and the cycle.
+    pub(crate) fn to(shape: &Shape, lasso: Lasso) -> Self {
+        Self { stem: shape.stem(lasso.entry), cycle: lasso.cycle }
+    }
+
+    fn map(&self, place: impl Fn(&Hop) -> Hop) -> Self {
+        let Self { stem, cycle } = self;
+        let place = |hops: &[Hop]| hops.iter().map(&place).collect();
+        Self { stem: place(stem), cycle: place(cycle) }
+    }
+}
+
 impl Question {
-    /// Whether such an operation is open at a node.
-    fn open(self, shape: &Shape, node: u32) -> bool {
-        let open = |actor| shape.open(node, actor).contains(self.operation);
-        match self.actor {
-            Some(actor) => open(actor),
-            None => (0..shape.actors()).map(ActorId::from).any(open),
-        }
+    /// Where such an operation is open.
+    fn open(self, shape: &Shape) -> Vec<bool> {
+        shape.nodes(|open| match self.actor {
+            Some(actor) => open[actor.index()].contains(self.operation),
+            None => open.iter().any(|open| open.contains(self.operation)),
+        })
     }
 
-    /// Whether an edge ends such an operation.
-    fn ends(self, edge: &Edge) -> bool {
-        edge.ended.contains(self.operation) && self.actor.is_none_or(|a| a == edge.actor)
+    /// Whether such an operation ever begins.
+    fn applies(self, shape: &Shape) -> bool {
+        let mine = |actor| self.actor.is_none_or(|asked| asked == actor);
+        let begins = shape.labels(|label| mine(label.actor) && label.begins(self.operation));
+        begins.contains(&true)
     }
-}
 
-/// An edge of the cycle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Hop {
-    from: u32,
-    ordinal: u32,
-    to: u32,
-}
-
-#[derive(Debug, PartialEq, Eq)]
-struct Lasso {
-    entry: u32,
-    cycle: Vec<Hop>,
-}
-
-fn find(shape: &Shape, question: Question, fairness: Fairness) -> Option<Lasso> {
-    let open: Vec<bool> = (0..shape.len()).map(|node| question.open(shape, node)).collect();
-    let keep = |from: u32, edge: &Edge| {
-        open[from as usize] && open[edge.to as usize] && !question.ends(edge)
-    };
-    let components = shape.components(keep);
-    let inner = |from: u32, edge: &Edge| {
-        keep(from, edge) && components.of[from as usize] == components.of[edge.to as usize]
-    };
-    let actors = shape.actors();
-    let mut cyclic = vec![false; components.count];
-    let mut due = vec![false; components.count * actors];
-    for node in 0..shape.len() {
-        let component = components.of[node as usize] as usize;
-        let due = &mut due[component * actors..][..actors];
-        for (actor, due) in due.iter_mut().enumerate() {
-            *due |= !shape.enabled(node, ActorId::from(actor));
-        }
-        for edge in shape.edges(node).iter().filter(|edge| inner(node, edge)) {
-            cyclic[component] = true;
-            due[edge.actor.index()] = true;
-        }
-    }
-    let fair = |component: usize| match fairness {
-        Fairness::None => true,
-        Fairness::Weak => due[component * actors..][..actors].iter().all(|due| *due),
-    };
-    // Nodes are in breadth-first order: the first one has the shortest stem.
-    let entry = (0..shape.len()).find(|node| {
-        let component = components.of[*node as usize] as usize;
-        cyclic[component] && fair(component)
-    })?;
-    let cycle = close(shape, entry, inner, fairness);
-    Some(Lasso { entry, cycle })
-}
-
-/// A cycle through `entry` inside its component that gives every actor its due: always on to the
-/// nearest place that gives some actor its due, and in the end back.
-fn close(
-    shape: &Shape,
-    entry: u32,
-    inner: impl Fn(u32, &Edge) -> bool,
-    fairness: Fairness,
-) -> Vec<Hop> {
-    let disabled = |node, actor| !shape.enabled(node, ActorId::from(actor));
-    let mut missing: Vec<bool> = (0..shape.actors())
-        .map(|actor| fairness == Fairness::Weak && !disabled(entry, actor))
-        .collect();
-    let gives = |hop: &Hop, actor: usize| {
-        let edge = shape.edges(hop.from)[hop.ordinal as usize];
-        edge.actor.index() == actor || disabled(hop.to, actor)
-    };
-    let mut cycle: Vec<Hop> = Vec::new();
-    let mut at = entry;
-    while missing.contains(&true) {
-        let gives_any =
-            |hop: &Hop| (0..missing.len()).any(|actor| missing[actor] && gives(hop, actor));
-        let path = shortest(shape, at, &inner, gives_any);
-        at = path.last().map_or(at, |hop| hop.to);
-        for (actor, missing) in missing.iter_mut().enumerate() {
-            *missing &= !path.iter().any(|hop| gives(hop, actor));
-        }
-        cycle.extend(path);
-    }
-    if at != entry || cycle.is_empty() {
-        cycle.extend(shortest(shape, at, &inner, |hop| hop.to == entry));
-    }
-    cycle
-}
-
-/// A shortest path of inner edges, at least one, whose last edge is as wanted.
-fn shortest(
-    shape: &Shape,
-    start: u32,
-    inner: impl Fn(u32, &Edge) -> bool,
-    wanted: impl Fn(&Hop) -> bool,
-) -> Vec<Hop> {
-    // In the order found, which is breadth-first: each node with the hop that first reached it.
-    let mut reached: IndexMap<u32, Option<Hop>, FxBuildHasher> = IndexMap::default();
-    reached.insert(start, None);
-    let mut at = 0;
-    loop {
-        let (&from, _) = reached.get_index(at).expect("a component reaches all of itself");
-        for (ordinal, edge) in (0..).zip(shape.edges(from)) {
-            if !inner(from, edge) {
-                continue;
-            }
-            let hop = Hop { from, ordinal, to: edge.to };
-            if wanted(&hop) {
-                let back = |hop: &Hop| reached[&hop.from];
-                let mut path: Vec<Hop> = std::iter::successors(Some(hop), back).collect();
-                path.reverse();
-                return path;
-            }
-            reached.entry(edge.to).or_insert(Some(hop));
-        }
-        at += 1;
-    }
-}
-
-/// Takes a lasso again through the model and makes sure that it is one, without the graph: it
-/// closes, the operation stays open, and every actor gets its due.
-fn confirm(
-    scenario: &Scenario,
-    graph: &Graph,
-    trace: &Trace,
-    question: Question,
-    fairness: Fairness,
-) {
-    let steps = replay(scenario, graph.fuse(), &trace.choices).expect("a lasso is a path");
-    let from = trace.cycle_from.expect("a lasso has a cycle");
-    let (stem, cycle) = steps.split_at(from);
-    let start = scenario.initial();
-    let entry = stem.last().map_or(&start, |step| &step.state);
-    let last = cycle.last().expect("a cycle has a step");
-    assert_eq!(last.state, *entry, "the cycle of a lasso closes");
-    for Step { actor, events, state } in cycle {
-        let open = |actor: ActorId| {
-            let open = state.actors[actor.index()].open();
-            open.is_some_and(|(operation, _)| operation == question.operation)
+    /// The subgraph in which it stays open, and a fair cycle of it with an edge as it `must` be.
+    fn find(
+        self,
+        shape: &Shape,
+        fairness: Fairness,
+        must: impl Fn(u32, &Edge) -> bool,
+    ) -> Option<Lasso> {
+        let open = self.open(shape);
+        let mine = |actor| self.actor.is_none_or(|asked| asked == actor);
+        let ends = shape.labels(|label| mine(label.actor) && label.ends(self.operation));
+        let keep = |from: u32, edge: &Edge| {
+            open[from as usize] && open[edge.to as usize] && !Shape::of_label(&ends, edge)
         };
-        let mut actors = scenario.actor_ids();
-        assert!(question.actor.map_or_else(|| actors.any(open), open), "it stays open");
-        let mine = question.actor.is_none_or(|asked| asked == *actor);
-        assert!(!(mine && ends(events, question.operation)), "the cycle makes no progress");
-    }
-    if fairness == Fairness::Weak {
-        let due = |actor: ActorId| {
-            let disabled = |state: &State| !scenario.enabled(state, actor);
-            cycle.iter().any(|step| step.actor == actor || disabled(&step.state))
-        };
-        assert!(scenario.actor_ids().all(due), "the cycle is fair");
+        lasso::lasso(shape, keep, fairness, must)
     }
 }
 
-fn ends(events: &[Event], operation: Operation) -> bool {
-    events.iter().any(|event| matches!(event, Event::End(ended, ..) if *ended == operation))
-}
-
+/// The cycle on which one actor's operation stays open on one CPU, in the whole graph, for the
+/// oracle.
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::graph::OperationSet;
-    use mm_model::gfp::Gfp;
-
-    const CHARGE: Operation = Operation::Charge;
-    const A: Question = Question { operation: CHARGE, actor: Some(ActorId(0)) };
-    const ANYBODY: Question = Question { operation: CHARGE, actor: None };
-    const OPEN: OperationSet = OperationSet::EMPTY.with(CHARGE);
-    const CLOSED: OperationSet = OperationSet::EMPTY;
-    const QUIET: &[Event] = &[];
-    const END: &[Event] = &[Event::End(CHARGE, Gfp::KERNEL, 0)];
-
-    /// A node: what each actor has open, and its edges as (target, actor, events).
-    type Toy<'a> = (&'a [OperationSet], &'a [(u32, u8, &'a [Event])]);
-
-    fn shape(nodes: &[Toy<'_>]) -> Shape {
-        let mut shape = Shape::new(nodes[0].0.len());
-        for (open, edges) in nodes {
-            shape.begin(open.iter().copied());
-            for (to, actor, events) in *edges {
-                shape.push_edge(*to, ActorId(*actor), events);
-            }
-        }
-        shape
-    }
-
-    #[test]
-    fn a_cycle_that_leaves_out_an_enabled_actor_is_unfair() {
-        // A alone goes round; B could always end it.
-        let alone = shape(&[
-            (&[OPEN, CLOSED], &[(0, 0, QUIET), (1, 1, QUIET)]),
-            (&[CLOSED, CLOSED], &[(1, 1, QUIET)]),
-        ]);
-        assert_eq!(find(&alone, A, Fairness::Weak), None);
-        assert!(find(&alone, A, Fairness::None).is_some());
-    }
-
-    #[test]
-    fn fairness_met_outside_the_violating_cycle_does_not_count() {
-        // B steps only on the edge that ends A's charge, in one component with A's own cycle;
-        // without the edges that make progress, that component falls apart.
-        let apart = shape(&[
-            (&[OPEN, CLOSED], &[(0, 0, QUIET), (1, 1, QUIET)]),
-            (&[OPEN, CLOSED], &[(0, 0, END)]),
-        ]);
-        assert_eq!(apart.components(|_, _| true).count, 1);
-        assert_eq!(find(&apart, A, Fairness::Weak), None);
-    }
-
-    #[test]
-    fn progress_inside_a_component_does_not_hide_a_cycle_without_it() {
-        let both = shape(&[
-            (&[OPEN, CLOSED], &[(1, 0, QUIET), (0, 0, END)]),
-            (&[OPEN, CLOSED], &[(0, 1, QUIET), (0, 0, END)]),
-        ]);
-        let lasso = find(&both, A, Fairness::Weak).expect("there is one");
-        let hops: Vec<_> = lasso.cycle.iter().map(|hop| (hop.from, hop.ordinal)).collect();
-        assert_eq!((lasso.entry, hops), (0, vec![(0, 0), (1, 0)]));
-    }
-
-    #[test]
-    fn an_actor_disabled_somewhere_on_the_cycle_gets_its_due() {
-        let waits = shape(&[
-            (&[OPEN, CLOSED], &[(1, 0, QUIET), (2, 1, QUIET)]),
-            (&[OPEN, CLOSED], &[(0, 0, QUIET)]),
-            (&[CLOSED, CLOSED], &[(2, 0, QUIET)]),
-        ]);
-        assert!(find(&waits, A, Fairness::Weak).is_some());
-    }
-
-    #[test]
-    fn starving_one_actor_while_others_progress_is_no_livelock() {
-        let starves = shape(&[(&[OPEN, OPEN], &[(1, 0, QUIET)]), (&[OPEN, OPEN], &[(0, 1, END)])]);
-        assert!(find(&starves, A, Fairness::Weak).is_some());
-        assert_eq!(find(&starves, ANYBODY, Fairness::Weak), None);
-    }
-
-    #[test]
-    fn an_operation_that_ends_and_begins_again_in_one_transition_has_ended() {
-        let again = shape(&[(&[OPEN], &[(0, 0, END)])]);
-        assert_eq!(find(&again, A, Fairness::None), None);
-    }
-
-    #[test]
-    fn the_cycle_visits_every_constraint_and_closes() {
-        // A ring of three actors, each of which steps on one edge of it.
-        let all = [OPEN, CLOSED, CLOSED];
-        let ring = shape(&[
-            (&all, &[(0, 0, QUIET), (1, 1, QUIET)]),
-            (&all, &[(1, 0, QUIET), (2, 2, QUIET)]),
-            (&all, &[(0, 0, QUIET), (2, 1, QUIET)]),
-        ]);
-        let Lasso { cycle, .. } = find(&ring, A, Fairness::None).expect("A goes round");
-        assert_eq!(cycle.len(), 1);
-        let Lasso { entry, cycle } = find(&ring, A, Fairness::Weak).expect("all go round");
-        assert!(cycle.windows(2).all(|pair| pair[0].to == pair[1].from));
-        assert_eq!(cycle.first().map(|hop| hop.from), Some(entry));
-        assert_eq!(cycle.last().map(|hop| hop.to), Some(entry));
-    }
+pub(crate) fn one_cpu(shape: &Shape, operation: Operation, actor: ActorId) -> Option<Vec<Hop>> {
+    let restricted = Yielding::of(shape);
+    let question = Question { operation, actor: Some(actor) };
+    let lasso = question.find(&restricted.shape, Fairness::RunToYield, |_, _| true)?;
+    Some(lasso.cycle.iter().map(|hop| restricted.whole(shape, hop)).collect())
 }

@@ -98,6 +98,22 @@ impl Node {
         })
     }
 
+    /// Writes the whole of it behind what is there.
+    pub(crate) fn pack(&self, into: &mut Vec<u8>) {
+        into.extend_from_slice(&self.packed);
+        write_violated(self.violated, into);
+    }
+
+    /// The node of which the whole was written.
+    ///
+    /// # Panics
+    /// If it is none.
+    pub(crate) fn unpack(packed: &[u8]) -> Self {
+        let (state, violated) = packed.split_at(packed.len() - VIOLATED_BYTES);
+        let violated = violated.try_into().expect("it has that length");
+        Self { packed: state.into(), violated: PropertySet(u32::from_le_bytes(violated)) }
+    }
+
     /// The state.
     ///
     /// # Panics
@@ -127,6 +143,24 @@ pub fn initial(scenario: &Scenario) -> (Node, PropertySet) {
     (Node::new(&state, violated), applied)
 }
 
+/// What a packed node needs for its set of properties.
+const VIOLATED_BYTES: usize = size_of::<u32>();
+
+fn write_violated(violated: PropertySet, into: &mut Vec<u8>) {
+    into.extend_from_slice(&violated.0.to_le_bytes());
+}
+
+/// Packs a node in place of what is there.
+///
+/// # Panics
+/// Never: states are plain data.
+pub(crate) fn pack(state: &State, violated: PropertySet, into: &mut Vec<u8>) {
+    let mut buffer = std::mem::take(into);
+    buffer.clear();
+    *into = postcard::to_extend(state, buffer).expect("plain data packs");
+    write_violated(violated, into);
+}
+
 /// Calls `found` for every transition out of `node`, in a fixed order.
 pub fn expand(
     scenario: &Scenario,
@@ -134,12 +168,23 @@ pub fn expand(
     node: &Node,
     mut found: impl FnMut(&Edge<'_>, Node),
 ) {
-    let from = node.state();
-    scenario.successors(&from, fuse, |actor, answers, to| {
+    successors(scenario, fuse, &node.state(), |edge, violated, to| {
+        found(edge, Node::new(to, violated));
+    });
+}
+
+/// As [`expand`], with the states themselves.
+pub(crate) fn successors(
+    scenario: &Scenario,
+    fuse: Fuse,
+    from: &State,
+    mut found: impl FnMut(&Edge<'_>, PropertySet, &State),
+) {
+    scenario.successors(from, fuse, |actor, answers, to| {
         let events = answers.events();
         let (applied, violated) =
-            judge(&Transition { scenario, from: Some((&from, actor)), to: &to, events });
-        found(&Edge { actor, answers, events, applied }, Node::new(&to, violated));
+            judge(&Transition { scenario, from: Some((from, actor)), to: &to, events });
+        found(&Edge { actor, answers, events, applied }, violated, &to);
     });
 }
 

@@ -5,11 +5,12 @@ use crate::verdict::Choice;
 use mm_model::env::{Arg, Call, Counter, Errno, Event, Returns};
 use mm_model::gfp::Gfp;
 use mm_model::ids::{ActorId, MemcgId};
+use mm_model::lru::{LruList, Lruvec, Run};
 use mm_model::page_cache::Folio;
 use mm_model::scenario::Scenario;
 use mm_model::state::State;
 use mm_model::units::Pages;
-use mm_model::world::{Cpu, FileRaState, Inode, Memcg, World};
+use mm_model::world::{Cpu, FileRaState, Inode, Memcg, ReclaimIter, World};
 use std::fmt::Write as _;
 
 /// A number of pages.
@@ -63,6 +64,14 @@ pub fn event(scenario: &Scenario, event: &Event) -> String {
             Some(class) => format!("{operation} begins ({class})"),
             None => format!("{operation} begins"),
         },
+        Event::Requested(number) => format!("asks for {}", pages(*number)),
+        Event::Reclaimed(memcg, number) => {
+            format!("{} loses {}", scenario.memcg_name(*memcg), pages(*number))
+        }
+        Event::Restarted(operation) => format!("{operation} begins anew"),
+        Event::Signalled(actor) => {
+            format!("signals {}", scenario.actors[actor.index()].name)
+        }
         Event::Wrapped(wrap) => format!("unsigned arithmetic wraps: {}", <&str>::from(wrap)),
         Event::End(operation, _, value) => format!("{operation} ends: {}", result(*value)),
     }
@@ -82,8 +91,21 @@ pub fn step(scenario: &Scenario, from: &State, actor: ActorId, events: &[Event])
     if let Some((function, _)) = stack.first() {
         let _ = write!(text, ": {function}");
     }
-    // Where the refusal itself is shown, what led to it is not worth a word.
-    let told = |seen: &&Event| events.len() == 1 || !matches!(seen, Event::AboveMax(..));
+    // Where the refusal or the pass itself is shown, what led to it is not worth a word.
+    let passed = |seen: &Event| matches!(seen, Event::Returned(call, _) if call.frees());
+    let lost = events.iter().filter(|seen| matches!(seen, Event::Reclaimed(..))).count();
+    let one_pass = lost == 1 && events.iter().any(passed);
+    let told = |seen: &&Event| match seen {
+        Event::AboveMax(..) => events.len() == 1,
+        Event::Reclaimed(..) => !one_pass,
+        Event::Returned(..)
+        | Event::Begin(..)
+        | Event::Requested(_)
+        | Event::Restarted(_)
+        | Event::Signalled(_)
+        | Event::Wrapped(_)
+        | Event::End(..) => true,
+    };
     let happened: Vec<String> =
         events.iter().filter(told).map(|seen| event(scenario, seen)).collect();
     match (stack.last(), happened.is_empty()) {
@@ -102,7 +124,8 @@ pub fn choice(scenario: &Scenario, Choice { actor, answers }: &Choice) -> String
 
 /// A state: a line for each memcg, CPU and actor.
 pub fn state(scenario: &Scenario, state: &State) -> String {
-    let World { memcgs, cpus, percpu_charge_mutex, inodes, files } = &state.world;
+    let World { memcgs, cpus, percpu_charge_mutex, signals, iters, free_pages, inodes, files } =
+        &state.world;
     let mut text = String::new();
     for (config, inode) in scenario.inodes.iter().zip(inodes) {
         text.push_str(&page_cache(&config.name, inode));
@@ -113,7 +136,7 @@ pub fn state(scenario: &Scenario, state: &State) -> String {
         let _ = writeln!(text, ", order {order}, missed {mmap_miss}, read up to byte {prev_pos}");
     }
     for (config, memcg) in scenario.memcgs.iter().zip(memcgs) {
-        let Memcg { memory, memsw, high, lru, anon } = memcg;
+        let Memcg { memory, memsw, high, lru, anon, lruvecs } = memcg;
         let _ = write!(text, "{}: usage {} of {}", config.name, memory.usage, memory.max);
         if let Some(memsw) = memsw {
             let _ = write!(text, ", with swap {} of {}", memsw.usage, memsw.max);
@@ -122,6 +145,13 @@ pub fn state(scenario: &Scenario, state: &State) -> String {
             let _ = write!(text, ", high {high}");
         }
         let _ = writeln!(text, ", {lru} reclaimable, {anon} anonymous");
+        for (node, lruvec) in lruvecs.iter().enumerate() {
+            lists(&mut text, &format!("{} on node {node}", config.name), lruvec, scenario);
+        }
+    }
+    iterators(&mut text, scenario, iters);
+    if let Some(free) = free_pages {
+        let _ = writeln!(text, "free: {}", pages(*free));
     }
     for (id, Cpu { slots, drain, .. }) in cpus.iter().enumerate() {
         let _ = write!(text, "CPU {id}: drain work {drain:?}");
@@ -134,10 +164,55 @@ pub fn state(scenario: &Scenario, state: &State) -> String {
     if let Some(owner) = percpu_charge_mutex {
         let _ = writeln!(text, "percpu_charge_mutex: {}", scenario.actors[owner.index()].name);
     }
+    for actor in scenario.actor_ids().filter(|actor| signals.contains(*actor)) {
+        let _ = writeln!(text, "signal pending: {}", scenario.actors[actor.index()].name);
+    }
     for actor in scenario.actor_ids() {
         text.push_str(&where_is(scenario, state, actor));
     }
     text
+}
+
+/// The lists of a memcg on a node, each from the end that is scanned first.
+fn lists(text: &mut String, title: &str, lruvec: &Lruvec, scenario: &Scenario) {
+    let mut parts: Vec<String> = Vec::new();
+    for list in LruList::ALL {
+        let runs = lruvec.list(list).runs();
+        if !runs.is_empty() {
+            let runs: Vec<String> = runs.iter().map(|run| folios(*run)).collect();
+            parts.push(format!("{} {}", <&str>::from(list), runs.join(", ")));
+        }
+    }
+    for isolated in &lruvec.isolated {
+        let by = &scenario.actors[isolated.by.index()].name;
+        parts.push(format!("isolated by {by} {}", folios(isolated.run)));
+    }
+    if !parts.is_empty() {
+        let _ = writeln!(text, "{title}: {}", parts.join("; "));
+    }
+}
+
+/// Folios as a spec writes them.
+pub fn folios(Run { flags, order, nr_folios }: Run) -> String {
+    let mut text = nr_folios.to_string();
+    if order > 0 {
+        let _ = write!(text, " order {order}");
+    }
+    for (flag, _) in flags.iter_names() {
+        let _ = write!(text, " {}", flag.to_ascii_lowercase());
+    }
+    text
+}
+
+/// Where walkers that share an iterator are.
+fn iterators(text: &mut String, scenario: &Scenario, iters: &[ReclaimIter]) {
+    for (index, iter) in iters.iter().enumerate() {
+        let Some(position) = iter.position else { continue };
+        let (target, node) = (index / scenario.nr_nodes(), index % scenario.nr_nodes());
+        let target = scenario.memcgs.get(target).map_or("the root", |memcg| &memcg.name);
+        let at = scenario.memcg_name(position);
+        let _ = writeln!(text, "walk of {target} on node {node}: after {at}");
+    }
 }
 
 /// The folios of an inode, as `4+4 locked readahead`.

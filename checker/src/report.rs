@@ -4,22 +4,31 @@ pub mod human;
 pub mod json;
 pub mod markdown;
 pub mod progress;
+mod table;
 
-use crate::check::Checked;
+use crate::check::{Checked, Judged, Swept};
 use crate::status::Outcome;
 use crate::verdict::Verdict;
 
-/// What a result means for the exit status.
-pub fn outcome(checked: &Checked) -> Outcome {
-    let open = |verdict| verdict == Verdict::Unknown;
-    let verdicts = checked.judged.iter().map(|judged| match judged.ok() {
-        _ if open(judged.verdict) => Outcome::Unknown,
-        Some(false) => Outcome::Differs,
-        Some(true) | None => Outcome::AsExpected,
-    });
+/// What the results of a spec mean for the exit status.
+pub fn outcome(swept: &Swept) -> Outcome {
+    let points = swept.points.iter().map(outcome_of);
+    points.chain(swept.thresholds.iter().map(decided)).fold(Outcome::AsExpected, Outcome::max)
+}
+
+/// What the result of one point means.
+pub(crate) fn outcome_of(checked: &Checked) -> Outcome {
     let drifted = checked.pinned.as_ref().is_some_and(|pinned| !pinned.ok);
     let drift = if drifted { Outcome::Drift } else { Outcome::AsExpected };
-    verdicts.fold(drift, Outcome::max)
+    checked.judged.iter().map(decided).fold(drift, Outcome::max)
+}
+
+fn decided(judged: &Judged) -> Outcome {
+    match judged.ok() {
+        _ if judged.verdict == Verdict::Unknown => Outcome::Unknown,
+        Some(false) => Outcome::Differs,
+        Some(true) | None => Outcome::AsExpected,
+    }
 }
 
 /// A verdict in one word.

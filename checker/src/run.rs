@@ -16,6 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+mod bench;
 mod bless;
 mod check;
 mod explore;
@@ -157,6 +158,7 @@ impl Program<'_> {
             Command::Conform(args) => self.conform(args),
             Command::Explore(args) => self.explore(args),
             Command::Bless(args) => self.bless(args),
+            Command::Bench(args) => self.bench(args),
         }
     }
 

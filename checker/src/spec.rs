@@ -11,6 +11,7 @@ pub mod library;
 mod parse;
 pub mod pin;
 mod problem;
+mod sweep;
 mod tree;
 mod world;
 
@@ -21,6 +22,7 @@ pub use parse::parse;
 pub use problem::{Problem, Problems, near};
 pub use tree::Key;
 
+use crate::claim::Claim;
 use mm_model::design::Design;
 use mm_model::scenario::Scenario;
 use std::collections::BTreeMap;
@@ -62,13 +64,45 @@ pub struct Spec {
     pub designs: Vec<NamedDesign>,
     /// What is expected, by the name of the design.
     pub expectations: BTreeMap<String, Expectations>,
+    /// The points of its sweep; one without parameters if it has no sweep.
+    pub points: Vec<Point>,
+}
+
+/// A point of a sweep: a scenario with numbers in the places of parameters.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// The parameters, in order, with their values here.
+    pub values: Vec<(String, u64)>,
     scenario: Scenario,
 }
 
-impl Spec {
+impl Point {
     /// The scenario under a design.
     pub fn scenario(&self, design: &Design) -> Scenario {
         Scenario { design: design.clone(), ..self.scenario.clone() }
+    }
+
+    /// The value of the first parameter.
+    pub fn first(&self) -> Option<u64> {
+        self.values.first().map(|(_, value)| *value)
+    }
+}
+
+impl Spec {
+    /// The scenario under a design, at the first point of its sweep.
+    ///
+    /// # Panics
+    /// Never: a sweep has a point.
+    pub fn scenario(&self, design: &Design) -> Scenario {
+        self.points.first().expect("a sweep has a point").scenario(design)
+    }
+
+    /// Everything that is expected of some design, also what thresholds ask of every point.
+    pub fn claims(&self) -> impl Iterator<Item = Claim> {
+        self.expectations
+            .values()
+            .flat_map(|expected| expected.answers.keys().chain(expected.thresholds.keys()))
+            .copied()
     }
 }
 

@@ -9,12 +9,18 @@ use crate::state::Current;
 use crate::step::{Ctx, Locality};
 use crate::units::Pages;
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 pub mod drain_worker;
+pub mod kswapd;
 pub mod task;
 
 use drain_worker::DrainWorker;
+use kswapd::Kswapd;
 use task::Task;
+
+/// Operations that lie in each other, outermost first: no kind lies in its own.
+pub type OpenOperations = SmallVec<[(Operation, Gfp); 4]>;
 
 /// An actor: what lasts, and where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -32,6 +38,8 @@ pub enum At {
     Task(Task),
     /// The drain worker of a CPU.
     DrainWorker(DrainWorker),
+    /// kswapd.
+    Kswapd(Kswapd),
 }
 
 impl Actor {
@@ -40,6 +48,7 @@ impl Actor {
         let at = match config.kind {
             ActorKind::Task { .. } => At::Task(Task::START),
             ActorKind::DrainWorker => At::DrainWorker(DrainWorker::START),
+            ActorKind::Kswapd { .. } => At::Kswapd(Kswapd::START),
         };
         Self { current: Current::default(), at }
     }
@@ -53,8 +62,12 @@ impl Actor {
             (At::DrainWorker(worker), ActorKind::DrainWorker) => {
                 At::DrainWorker(worker.step(kernel))
             }
-            (At::Task(_), ActorKind::DrainWorker)
-            | (At::DrainWorker(_), ActorKind::Task { .. }) => {
+            (At::Kswapd(kswapd), ActorKind::Kswapd { high, .. }) => {
+                At::Kswapd(kswapd.step(*high, kernel))
+            }
+            (At::Task(_), ActorKind::DrainWorker | ActorKind::Kswapd { .. })
+            | (At::DrainWorker(_), ActorKind::Task { .. } | ActorKind::Kswapd { .. })
+            | (At::Kswapd(_), ActorKind::Task { .. } | ActorKind::DrainWorker) => {
                 unreachable!("an actor keeps its kind")
             }
         }
@@ -65,6 +78,7 @@ impl Actor {
         match &self.at {
             At::Task(task) => task.locality(config, scenario),
             At::DrainWorker(worker) => Some(worker.locality(config, scenario)),
+            At::Kswapd(kswapd) => Some(kswapd.locality(config, scenario)),
         }
     }
 
@@ -72,15 +86,15 @@ impl Actor {
     pub fn charging(&self) -> Option<&TryChargeMemcg> {
         match &self.at {
             At::Task(task) => task.charging(),
-            At::DrainWorker(_) => None,
+            At::DrainWorker(_) | At::Kswapd(_) => None,
         }
     }
 
-    /// The operation it has open, with the flags of a charge.
-    pub fn open(&self) -> Option<(Operation, Gfp)> {
+    /// The operations it has open, outermost first, with the flags of a charge.
+    pub fn open(&self) -> OpenOperations {
         match self.at {
             At::Task(task) => task.open(),
-            At::DrainWorker(_) => None,
+            At::DrainWorker(_) | At::Kswapd(_) => OpenOperations::new(),
         }
     }
 
@@ -89,6 +103,7 @@ impl Actor {
         match &self.at {
             At::Task(task) => task.has_exited(),
             At::DrainWorker(worker) => worker.is_idle(),
+            At::Kswapd(kswapd) => kswapd.is_idle(),
         }
     }
 
@@ -97,6 +112,7 @@ impl Actor {
         match &self.at {
             At::Task(task) => task.in_flight(scenario, level),
             At::DrainWorker(worker) => worker.in_flight(scenario, level),
+            At::Kswapd(_) => Pages::ZERO,
         }
     }
 
@@ -106,6 +122,7 @@ impl Actor {
         match &self.at {
             At::Task(task) => task.stack(&mut stack),
             At::DrainWorker(worker) => worker.stack(&mut stack),
+            At::Kswapd(kswapd) => kswapd.stack(&mut stack),
         }
         stack
     }

@@ -11,6 +11,8 @@ pub struct Choose {
     answers: Vec<(u64, u64)>,
     asked: usize,
     events: Vec<Event>,
+    /// How many events there were at the end of each step.
+    steps: Vec<usize>,
 }
 
 impl Choose {
@@ -18,6 +20,7 @@ impl Choose {
     pub fn advance(&mut self) -> bool {
         self.asked = 0;
         self.events.clear();
+        self.steps.clear();
         while let Some((answer, last)) = self.answers.pop() {
             if answer < last {
                 self.answers.push((answer + 1, last));
@@ -25,6 +28,12 @@ impl Choose {
             }
         }
         false
+    }
+
+    /// Forgets everything, as if new.
+    pub fn reset(&mut self) {
+        self.answers.clear();
+        self.advance();
     }
 
     /// The answers given in this run.
@@ -35,6 +44,12 @@ impl Choose {
     /// What happened in this run, in order.
     pub fn events(&self) -> &[Event] {
         &self.events
+    }
+
+    /// What happened in each step of this run, in order.
+    pub fn steps(&self) -> impl Iterator<Item = &[Event]> {
+        let starts = std::iter::once(0).chain(self.steps.iter().copied());
+        starts.zip(&self.steps).map(|(start, end)| &self.events[start..*end])
     }
 }
 
@@ -54,6 +69,10 @@ impl Env for Choose {
 
     fn note(&mut self, event: Event) {
         self.events.push(event);
+    }
+
+    fn stepped(&mut self) {
+        self.steps.push(self.events.len());
     }
 
     fn stub(&mut self, _: &mut World, _: Call) -> Option<i64> {

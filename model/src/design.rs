@@ -16,6 +16,8 @@ pub struct Field {
     pub summary: &'static str,
     /// The values it can take; none for a number.
     pub values: &'static [&'static str],
+    /// The least it can be, for a number.
+    pub least: Option<u8>,
 }
 
 impl Field {
@@ -29,7 +31,7 @@ macro_rules! design {
     (decisions {$($(#[doc = $doc:literal])+ $field:ident: $type:ident {
         $($(#[doc = $vdoc:literal])+ $variant:ident,)+
     })+}
-    numbers {$($(#[doc = $ndoc:literal])+ $number:ident,)+}) => {
+    numbers {$($(#[doc = $ndoc:literal])+ $number:ident: $least:literal..,)+}) => {
         $(
             $(#[doc = $doc])+
             #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -77,8 +79,14 @@ macro_rules! design {
                     key: stringify!($field),
                     summary: concat!($($doc),+),
                     values: $type::VARIANTS,
+                    least: None,
                 },)+
-                $(Field { key: stringify!($number), summary: concat!($($ndoc),+), values: &[] },)+
+                $(Field {
+                    key: stringify!($number),
+                    summary: concat!($($ndoc),+),
+                    values: &[],
+                    least: Some($least),
+                },)+
             ];
 
             /// This design with `changes` laid over it.
@@ -212,6 +220,69 @@ design! {
             AllLevels,
             /// Only the one that refused (no kernel does).
             RefusingLevel,
+        }
+        /// Which LRU a memcg's pages are on.
+        lru: Lru {
+            /// Active and inactive lists.
+            Classic,
+            /// Generations (MGLRU).
+            Mglru,
+        }
+        /// How a memcg pass walks the memcgs below its target.
+        memcg_walk: MemcgWalk {
+            /// From the target on, all of them, whatever is already freed.
+            Full,
+            /// From where the last walker stopped, until the goal is reached; all of them only if
+            /// nothing was freed.
+            Shared,
+        }
+        /// How many pages an MGLRU visit looks at.
+        mglru_budget: MglruBudget {
+            /// All pages of the lruvec >> priority, computed again after each eviction.
+            Total,
+            /// The evictable pages >> priority, computed again after each eviction.
+            Evictable,
+            /// The evictable pages >> priority, computed once.
+            Once,
+        }
+        /// Whether an MGLRU visit stops between evictions when the goal of the pass is reached.
+        mglru_goal: MglruGoal {
+            /// Only if the target is the root.
+            Root,
+            /// Always.
+            Always,
+        }
+        /// What a signal does to an MGLRU visit.
+        mglru_signal: MglruSignal {
+            /// A fatal one ends it and counts as MIN_LRU_BATCH pages freed.
+            FatalCounts,
+            /// Nothing.
+            Ignored,
+            /// Any signal ends it if the reclaim is proactive.
+            EndsProactive,
+        }
+        /// How much of the rest of a request a write to memory.reclaim asks of one pass.
+        reclaim_batch: ReclaimBatch {
+            /// All of it.
+            Whole,
+            /// At most SWAP_CLUSTER_MAX.
+            Clipped,
+            /// The rest divided by reclaim-batch-divisor.
+            Fraction,
+        }
+        /// What a write to memory.reclaim returns when it sees a signal.
+        reclaim_signal: ReclaimSignal {
+            /// -EINTR.
+            Interrupts,
+            /// The restart code: the write may begin anew, for the whole request.
+            Restarts,
+        }
+        /// Whether memory.reclaim and the writers of limits stop when the cgroup is being removed.
+        dying_cgroup: DyingCgroup {
+            /// They do not look.
+            GoesOn,
+            /// They stop; memory.reclaim with -EAGAIN.
+            Stops,
         }
         /// How readahead charges a folio.
         readahead_charge: ReadaheadCharge {
@@ -417,10 +488,14 @@ design! {
         }
     }
     numbers {
+        /// The divisor of the fraction rule of memory.reclaim.
+        reclaim_batch_divisor: 1..,
+        /// The least a memcg pass asks for, in units of SWAP_CLUSTER_MAX; 0 is no floor.
+        reclaim_floor: 0..,
         /// Batch reclaims that readahead may try.
-        readahead_max_memcg_reclaims,
+        readahead_max_memcg_reclaims: 0..,
         /// Folios a read looks up at once.
-        read_batch,
+        read_batch: 1..,
     }
 }
 

@@ -6,7 +6,8 @@
 //! one, a replay repeats one.
 
 use crate::gfp::Gfp;
-use crate::ids::{CpuId, FileId, InodeId, MemcgId};
+use crate::ids::{ActorId, CpuId, FileId, InodeId, MemcgId, NodeId};
+use crate::lru::LruList;
 use crate::units::Pages;
 use crate::world::World;
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,12 @@ pub enum Ask {
     OomOutcome(MemcgId),
     /// Whether a task is being moved between cgroup v1 groups.
     ChargeMoving,
+    /// Which run of equal folios of a list is taken from next, where the order is any: a position.
+    Folio(MemcgId, NodeId, LruList),
+    /// Whether the cgroup is being removed.
+    CgroupDying(MemcgId),
+    /// Whether the interrupted system call is restarted from the beginning.
+    RestartsSyscall,
     /// Whether there is no memory for a folio of that inode: 1 if so.
     FolioAllocFails(InodeId),
     /// Whether there is no memory for a node of that inode's tree of folios: 1 if so.
@@ -120,6 +127,18 @@ pub enum Call {
     MemCgroupHandleOverHigh {
         nr_pages: Pages,
     },
+    /// Returns pages freed anywhere, by direct reclaim for a global allocation.
+    TryToFreePages,
+    /// Returns pages one round of kswapd freed.
+    BalancePgdat,
+    /// Returns 1 if the task has a pending signal; only then it is announced.
+    SignalPending,
+    /// Every CPU puts the folios it has collected on the LRU.
+    LruAddDrainAll,
+    /// An OOM event is counted on that level.
+    MemcgMemoryEventOom {
+        memcg: MemcgId,
+    },
     /// A HIGH event is counted on that level.
     MemcgMemoryEventHigh {
         memcg: MemcgId,
@@ -153,6 +172,14 @@ pub enum Operation {
     Charge,
     /// One uncharge.
     Uncharge,
+    /// One write to memory.reclaim.
+    ReclaimWrite,
+    /// One write to memory.high.
+    HighWrite,
+    /// One write to memory.max.
+    MaxWrite,
+    /// One madvise(MADV_STOCKPILE).
+    Stockpile,
     /// One `struct readahead_control`: every folio added for one request.
     Readahead,
     /// One read of a file.
@@ -182,12 +209,21 @@ impl fmt::Display for Operation {
     strum::VariantArray,
 )]
 pub enum Errno {
+    /// Interrupted by a signal.
+    EINTR = -4,
+    /// Not enough could be reclaimed.
+    EAGAIN = -11,
     /// Out of memory.
     ENOMEM = -12,
     /// There is no such page.
     EFAULT = -14,
     /// A folio is there already.
     EEXIST = -17,
+    /// Invalid argument.
+    EINVAL = -22,
+    /// Interrupted, and begun anew where the signal's handling allows it; never seen in user
+    /// space.
+    ERESTARTSYS = -512,
 }
 
 impl Errno {
@@ -209,6 +245,14 @@ pub enum Event {
     AboveMax(MemcgId, Pages),
     /// An operation began; for a charge, with these flags.
     Begin(Operation, Gfp),
+    /// The operation that has just begun asks for that many pages.
+    Requested(Pages),
+    /// Reclaim took that many pages from the memcg's counters.
+    Reclaimed(MemcgId, Pages),
+    /// A system call begins anew after a signal; its operation stays open.
+    Restarted(Operation),
+    /// The actor was sent a signal.
+    Signalled(ActorId),
     /// An operation ended, with 0 or the error's number.
     End(Operation, Gfp, i64),
     /// Unsigned arithmetic of the kernel wrapped.
@@ -240,6 +284,9 @@ pub trait Env {
 
     /// Hears what the actor that steps does.
     fn note(&mut self, event: Event);
+
+    /// Hears that a step is over: what was announced since the last one happened in it.
+    fn stepped(&mut self) {}
 
     /// Answers for a whole kernel call, so that the model's own is not run. A search never does;
     /// vectors do, because the functions around the tested one were stubs.

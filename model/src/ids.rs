@@ -37,6 +37,10 @@ id!(
     ActorId
 );
 id!(
+    /// A NUMA node.
+    NodeId
+);
+id!(
     /// An inode: a file's pages.
     InodeId
 );

@@ -40,6 +40,18 @@ constants! {
     swap_cluster_max: Pages = Pages(32),
     /// Largest order that is retried on progress and may OOM (include/linux/mmzone.h).
     page_alloc_costly_order: u32 = 3,
+    /// The first priority of a pass: list sizes are shifted right by it
+    /// (include/linux/mmzone.h).
+    def_priority: u8 = 12,
+    /// Pages after which an MGLRU eviction stops isolating (include/linux/mmzone.h).
+    min_lru_batch: Pages = Pages(64),
+    /// Folios an MGLRU eviction looks at, at most (include/linux/mmzone.h).
+    max_lru_batch: u64 = 4096,
+    /// Folios a CPU collects before it puts them on the LRU: PAGEVEC_SIZE, 15 in 6.1
+    /// (include/linux/pagevec.h).
+    pagevec_size: u64 = 31,
+    /// Fruitless passes MADV_STOCKPILE tolerates on a level (mm/memcontrol.c of the mail's time).
+    mem_cgroup_reclaim_retries: u8 = 5,
     /// Pages that forced readahead asks for at once (mm/readahead.c).
     force_page_cache_ra_chunk: Pages = Pages(512),
     /// The largest folio order of the page cache: 2 MiB (include/linux/pagemap.h).

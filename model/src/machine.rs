@@ -2,15 +2,18 @@
 
 use crate::actor::Actor;
 use crate::choose::Choose;
+use crate::design::MemcgWalk;
 use crate::env::Env;
 use crate::ids::ActorId;
+use crate::lru::{LruList, Lruvec, Run};
 use crate::mm::memcontrol::refill_stock::slots;
 use crate::page_cache::PageCache;
-use crate::scenario::{InodeConfig, Scenario, Store};
+use crate::scenario::{InodeConfig, MemcgConfig, Pass, Scenario, Store};
 use crate::state::State;
 use crate::step::{Ctx, Guard, Locality};
 use crate::units::Pages;
-use crate::world::{Cpu, FileRaState, Inode, Memcg, PageCounter, World};
+use crate::world::{ActorSet, Cpu, FileRaState, Inode, Memcg, PageCounter, ReclaimIter, World};
+use smallvec::SmallVec;
 
 /// Whether an engine runs local steps together with the step before them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,13 +37,15 @@ impl Scenario {
             let usage = self
                 .memcg_ids()
                 .filter(|below| self.in_subtree(*below, id))
-                .map(|below| self.memcgs[below.index()].lru + self.memcgs[below.index()].anon)
+                .map(|below| self.memcgs[below.index()].pages())
                 .sum();
+            let walked = self.granularity.reclaim.pass == Pass::Walked;
             Memcg {
                 memory: PageCounter { usage, max: config.max },
                 memsw: config.memsw_max.map(|max| PageCounter { usage, max }),
                 high: config.high,
-                lru: config.lru,
+                lru: if walked { Pages::ZERO } else { config.pages() - config.anon },
+                lruvecs: if walked { self.lruvecs(config) } else { SmallVec::new() },
                 anon: config.anon,
             }
         });
@@ -57,11 +62,34 @@ impl Scenario {
                 memcgs: memcgs.collect(),
                 cpus: self.cpus.iter().map(cpu).collect(),
                 percpu_charge_mutex: None,
+                signals: ActorSet::EMPTY,
+                iters: smallvec::smallvec![ReclaimIter::default(); self.nr_iters()],
+                free_pages: self.ram.map(|ram| ram.free),
                 inodes: self.inodes.iter().map(inode).collect(),
                 files: self.files.iter().map(|_| FileRaState::default()).collect(),
             },
             actors: self.actors.iter().map(Actor::start).collect(),
         }
+    }
+
+    fn lruvecs(&self, config: &MemcgConfig) -> SmallVec<[Lruvec; 1]> {
+        let mut lruvecs: SmallVec<[Lruvec; 1]> =
+            smallvec::smallvec![Lruvec::default(); self.nr_nodes()];
+        let order = self.policy.reclaim.order;
+        for (lruvec, runs) in lruvecs.iter_mut().zip(&config.reclaim.nodes) {
+            for (list, run) in runs {
+                lruvec.list_mut(*list).push(*run, order);
+            }
+        }
+        lruvecs[0].list_mut(LruList::InactiveFile).push(Run::base_pages(config.lru), order);
+        lruvecs
+    }
+
+    /// How many shared iterators there are: one for each target, the root among them, and node.
+    fn nr_iters(&self) -> usize {
+        let shared = self.granularity.reclaim.pass == Pass::Walked
+            && self.design.memcg_walk == MemcgWalk::Shared;
+        if shared { (self.memcgs.len() + 1) * self.nr_nodes() } else { 0 }
     }
 
     /// The guard an actor waits for; nothing if it can step or has ended.
@@ -93,9 +121,16 @@ impl Scenario {
     pub fn step(&self, state: &mut State, me: ActorId, env: &mut dyn Env) {
         let config = &self.actors[me.index()];
         let Actor { current, at } = &mut state.actors[me.index()];
-        let mut kernel =
-            Ctx { scenario: self, world: &mut state.world, me, task: &config.task, current, env };
+        let mut kernel = Ctx {
+            scenario: self,
+            world: &mut state.world,
+            me,
+            task: &config.task,
+            current,
+            env: &mut *env,
+        };
         *at = Actor::step(*at, config, &mut kernel);
+        env.stepped();
     }
 
     /// Takes one transition of an enabled actor: a step, and the local ones after it.
@@ -123,8 +158,9 @@ impl Scenario {
         fuse: Fuse,
         mut found: impl FnMut(ActorId, &Choose, State),
     ) {
+        let mut choose = Choose::default();
         for actor in self.actor_ids().filter(|actor| self.enabled(state, *actor)) {
-            let mut choose = Choose::default();
+            choose.reset();
             loop {
                 let mut next = state.clone();
                 self.transition(&mut next, actor, fuse, &mut choose);

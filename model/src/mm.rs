@@ -1,9 +1,11 @@
 //! The kernel's functions, in its own tree: `mm/<file>.c`, `f()` is `mm/<file>/f.rs`.
 
 pub mod filemap;
+pub mod madvise;
 pub mod memcontrol;
 pub mod page_counter;
 pub mod readahead;
+pub mod swap;
 pub mod vmscan;
 
 /// A modelled kernel function.
@@ -38,8 +40,28 @@ pub const FUNCTIONS: &[&KernelFn] = &[
     &memcontrol::reclaim_high::KERNEL,
     &memcontrol::mem_cgroup_handle_over_high::KERNEL,
     &memcontrol::try_charge_memcg::KERNEL,
+    &memcontrol::mem_cgroup_iter::KERNEL,
+    &memcontrol::memory_reclaim::KERNEL,
+    &memcontrol::memory_high_write::KERNEL,
+    &memcontrol::memory_max_write::KERNEL,
+    &memcontrol::mem_cgroup_stockpile::KERNEL,
     &memcontrol::mem_cgroup_reclaim_for_batch::KERNEL,
     &vmscan::try_to_free_mem_cgroup_pages::KERNEL,
+    &vmscan::try_to_free_pages::KERNEL,
+    &vmscan::balance_pgdat::KERNEL,
+    &vmscan::do_try_to_free_pages::KERNEL,
+    &vmscan::shrink_zones::KERNEL,
+    &vmscan::shrink_node_memcgs::KERNEL,
+    &vmscan::shrink_lruvec::KERNEL,
+    &vmscan::get_scan_count::KERNEL,
+    &vmscan::isolate_lru_folios::KERNEL,
+    &vmscan::shrink_active_list::KERNEL,
+    &vmscan::shrink_folio_list::KERNEL,
+    &vmscan::try_to_shrink_lruvec::KERNEL,
+    &vmscan::should_abort_scan::KERNEL,
+    &swap::folio_add_lru::KERNEL,
+    &swap::lru_add_drain::KERNEL,
+    &madvise::madvise_stockpile::KERNEL,
     &filemap::filemap_remove_folio::KERNEL,
     &filemap::filemap_add_folio::KERNEL,
     &filemap::page_cache_next_miss::KERNEL,

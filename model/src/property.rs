@@ -5,7 +5,6 @@ use crate::env::Event;
 use crate::ids::{ActorId, MemcgId};
 use crate::scenario::Scenario;
 use crate::state::State;
-use crate::step::Frame;
 use crate::units::Pages;
 
 mod charges_conserved;
@@ -75,8 +74,10 @@ impl Transition<'_> {
         let Self { scenario, to, .. } = self;
         let below = |memcg: MemcgId| scenario.in_subtree(memcg, level);
         let memcgs = scenario.memcg_ids().filter(|memcg| below(*memcg));
-        let resident: Pages =
-            memcgs.map(|id| &to.world.memcgs[id.index()]).map(|memcg| memcg.lru + memcg.anon).sum();
+        let resident: Pages = memcgs.map(|id| to.world.memcgs[id.index()].resident()).sum();
+        let collected = to.world.cpus.iter().flat_map(|cpu| &cpu.lru_add);
+        let collected: Pages =
+            collected.filter(|add| below(add.memcg)).map(|add| add.run.pages()).sum();
         let slots = to.world.cpus.iter().flat_map(|cpu| cpu.slots.iter().flatten());
         let stocked: Pages = slots.filter(|slot| below(slot.memcg)).map(|slot| slot.nr_pages).sum();
         let held: Pages = scenario
@@ -90,17 +91,15 @@ impl Transition<'_> {
             .filter(|(config, _)| config.memcg.is_some_and(below))
             .map(|(_, inode)| inode.cache.nr_pages() + inode.nodes)
             .sum();
-        resident + cached + stocked + held + in_flight
+        resident + collected + cached + stocked + held + in_flight
     }
 
-    /// Usage of a level without what running attempts have added and may still take back.
+    /// Usage of a level without what refused attempts have added and are about to take back.
     fn settled(&self, state: &State, level: MemcgId) -> Pages {
         let charges = state.actors.iter().filter_map(Actor::charging);
-        let attempts: Pages = charges
-            .filter(|charge| charge.attempting())
-            .map(|charge| charge.in_flight(self.scenario, level))
-            .sum();
-        state.world.memcgs[level.index()].memory.usage - attempts
+        let doomed: Pages =
+            charges.map(|charge| charge.doomed(self.scenario, &state.world, level)).sum();
+        state.world.memcgs[level.index()].memory.usage - doomed
     }
 
     /// Whether every level's usage is what it must be.

@@ -2,13 +2,17 @@
 
 use crate::design::Design;
 use crate::gfp::Gfp;
-use crate::ids::{ActorId, CpuId, FileId, MemcgId};
+use crate::ids::{ActorId, CpuId, FileId, MemcgId, NodeId};
 use crate::kernel::Kernel;
+use crate::lru::FolioFlags;
 use crate::units::{PageIndex, Pages};
 use serde::{Deserialize, Serialize};
 
 mod files;
 pub use files::{Expand, FileConfig, FilePolicy, InodeConfig, Store, VmFlags};
+
+mod reclaim;
+pub use reclaim::{Pass, Ram, Reclaim, ReclaimPolicy, ReclaimSteps};
 
 /// A world to start from, its actors, one design, and how finely to look.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +35,8 @@ pub struct Scenario {
     pub policy: Policy,
     /// What is one step and what is several.
     pub granularity: Granularity,
+    /// The memory of the machine, where it matters.
+    pub ram: Option<Ram>,
 }
 
 /// A memory cgroup at the start.
@@ -50,6 +56,8 @@ pub struct MemcgConfig {
     pub lru: Pages,
     /// Its own pages that only an OOM kill frees.
     pub anon: Pages,
+    /// What else reclaim knows of it.
+    pub reclaim: Reclaim,
 }
 
 /// A CPU.
@@ -110,6 +118,13 @@ pub enum ActorKind {
     },
     /// The worker that runs the drain work of the actor's CPU.
     DrainWorker,
+    /// kswapd.
+    Kswapd {
+        /// It is woken when fewer pages are free.
+        low: Pages,
+        /// It sleeps when as many are free.
+        high: Pages,
+    },
 }
 
 /// An entry point of a task's program.
@@ -131,6 +146,46 @@ pub enum Op {
     LruAdd {
         /// How many.
         nr_pages: Pages,
+    },
+    /// Writes a number of pages to a memcg's memory.reclaim.
+    WriteReclaim {
+        /// Whose.
+        memcg: MemcgId,
+        /// How many.
+        nr_pages: Pages,
+    },
+    /// Writes a memcg's memory.high.
+    WriteHigh {
+        /// Whose.
+        memcg: MemcgId,
+        /// The limit.
+        high: Pages,
+    },
+    /// Writes a memcg's memory.max.
+    WriteMax {
+        /// Whose.
+        memcg: MemcgId,
+        /// The limit.
+        max: Pages,
+    },
+    /// Calls madvise(MADV_STOCKPILE).
+    Stockpile {
+        /// How many pages it wants free.
+        nr_pages: Pages,
+    },
+    /// Sends a signal to an actor.
+    Signal {
+        /// To whom.
+        actor: ActorId,
+    },
+    /// Changes the condition of folios on the lists of the task's memcg.
+    Mark {
+        /// Which flags.
+        flags: FolioFlags,
+        /// Whether they are set or cleared.
+        set: bool,
+        /// How many folios, of those that are not in that condition.
+        nr_folios: u64,
     },
     /// Reads from a file.
     Read {
@@ -172,6 +227,8 @@ pub struct Policy {
     pub oom: Vec<OomOutcome>,
     /// Whether a task may be moving between cgroup v1 groups.
     pub charge_moving: bool,
+    /// What it may answer to a reclaimer.
+    pub reclaim: ReclaimPolicy,
     /// What may happen to files.
     pub file: FilePolicy,
 }
@@ -205,6 +262,8 @@ pub struct Granularity {
     pub counter: Steps,
     /// `drain_all_stock()`, and so whether its mutex can be seen taken.
     pub drain: Steps,
+    /// Reclaim passes.
+    pub reclaim: ReclaimSteps,
     /// The fields of a file's readahead state, which nothing locks.
     pub file_ra_state: Steps,
 }
@@ -220,6 +279,14 @@ pub enum Steps {
     Kernel,
 }
 
+impl MemcgConfig {
+    /// Its own pages, reclaimable or not.
+    pub fn pages(&self) -> Pages {
+        let listed = self.reclaim.nodes.iter().flatten().map(|(_, run)| run.pages());
+        self.lru + self.anon + listed.sum()
+    }
+}
+
 impl ActorConfig {
     /// An entry of a task's program.
     ///
@@ -228,7 +295,9 @@ impl ActorConfig {
     pub fn op(&self, index: u8) -> Op {
         match &self.kind {
             ActorKind::Task { program, .. } => program[usize::from(index)],
-            ActorKind::DrainWorker => panic!("a drain worker has no program"),
+            ActorKind::DrainWorker | ActorKind::Kswapd { .. } => {
+                panic!("only tasks have a program")
+            }
         }
     }
 }
@@ -264,7 +333,41 @@ impl Scenario {
 
     /// Whether `memory.high` can matter to a charge of `memcg`.
     pub fn high_in_use(&self, memcg: MemcgId) -> bool {
-        self.lineage(memcg).any(|level| self.memcgs[level.index()].high < Pages::UNLIMITED)
+        self.high_is_written()
+            || self.lineage(memcg).any(|level| self.memcgs[level.index()].high < Pages::UNLIMITED)
+    }
+
+    /// Whether some task's program has such an entry.
+    fn has_op(&self, wanted: impl Fn(&Op) -> bool) -> bool {
+        self.actors.iter().any(|actor| match &actor.kind {
+            ActorKind::Task { program, .. } => program.iter().any(&wanted),
+            ActorKind::DrainWorker | ActorKind::Kswapd { .. } => false,
+        })
+    }
+
+    /// Whether somebody writes memory.max, so that it has to be read where the kernel reads it.
+    pub fn max_is_written(&self) -> bool {
+        self.has_op(|op| matches!(op, Op::WriteMax { .. }))
+    }
+
+    /// Whether somebody writes memory.high.
+    pub fn high_is_written(&self) -> bool {
+        self.has_op(|op| matches!(op, Op::WriteHigh { .. }))
+    }
+
+    /// Whether somebody sends signals.
+    pub fn signals_are_sent(&self) -> bool {
+        self.has_op(|op| matches!(op, Op::Signal { .. }))
+    }
+
+    /// How many nodes there are.
+    pub fn nr_nodes(&self) -> usize {
+        self.memcgs.iter().map(|memcg| memcg.reclaim.nodes.len()).max().unwrap_or(0).max(1)
+    }
+
+    /// Every node, the nearest first.
+    pub fn node_ids(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..self.nr_nodes()).map(NodeId::from)
     }
 
     /// An open file.

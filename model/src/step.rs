@@ -56,6 +56,8 @@ pub enum Guard {
     NoDrainQueued,
     /// The CPU has drain work queued.
     DrainQueued(CpuId),
+    /// Fewer pages of the machine are free.
+    FreePagesBelow(Pages),
     /// No page of the block of that order is in the inode's page cache. If one actor alone uses
     /// the inode, no other can add one.
     RangeAbsent(InodeId, PageIndex, u8),
@@ -72,6 +74,7 @@ impl Guard {
             }
             Self::NoDrainQueued => world.cpus.iter().all(|cpu| cpu.drain != DrainWork::Queued),
             Self::DrainQueued(cpu) => world.cpus[cpu.index()].drain == DrainWork::Queued,
+            Self::FreePagesBelow(low) => world.free_pages.is_some_and(|free| free < low),
             Self::RangeAbsent(inode, index, order) => {
                 !scenario.inodes[inode.index()].shared
                     && !world.inodes[inode.index()].cache.overlaps(index, order)
@@ -90,6 +93,7 @@ impl Guard {
                 format!("CPU {} has no stock of {}", cpu.0, scenario.memcg_name(memcg))
             }
             Self::NoDrainQueued => "no CPU has a queued stock drain".to_owned(),
+            Self::FreePagesBelow(low) => format!("fewer than {low} pages are free"),
             Self::DrainQueued(cpu) => format!("a stock drain is queued on CPU {}", cpu.0),
             Self::RangeAbsent(inode, index, order) => {
                 let name = &scenario.inodes[inode.index()].name;
@@ -211,6 +215,19 @@ impl Ctx<'_> {
         let answer = self.env.answer(Question { ask, last });
         assert!(answer <= last, "{ask:?} was answered {answer}, beyond {last}");
         answer
+    }
+
+    /// `signal_pending()`: whether the task has a signal to handle. Announced only if it has.
+    pub fn signal_pending(&mut self) -> bool {
+        let call = Call::SignalPending;
+        let pending = match self.env.stub(self.world, call) {
+            Some(value) => value != 0,
+            None => self.world.signals.contains(self.me),
+        };
+        if pending {
+            self.returned(call, 1);
+        }
+        pending
     }
 
     /// The page cache of an open file.

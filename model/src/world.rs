@@ -1,7 +1,8 @@
 //! What two actors can both see: counters, stocks, reclaimable pages.
 
 use crate::env::Counter;
-use crate::ids::{ActorId, MemcgId};
+use crate::ids::{ActorId, MemcgId, NodeId};
+use crate::lru::{LruList, Lruvec, Run};
 use crate::page_cache::PageCache;
 use crate::units::{PageIndex, Pages};
 use serde::{Deserialize, Serialize};
@@ -25,8 +26,10 @@ pub struct Memcg {
     pub memsw: Option<PageCounter>,
     /// `memory.high`.
     pub high: Pages,
-    /// Pages of this memcg itself that a pass can free.
+    /// Pages of this memcg itself that a pass can free, where the world answers for passes.
     pub lru: Pages,
+    /// Its lists on each node, where passes walk them.
+    pub lruvecs: SmallVec<[Lruvec; 1]>,
     /// Pages of processes that are not actors: only an OOM kill frees them.
     pub anon: Pages,
 }
@@ -41,6 +44,64 @@ impl Memcg {
             Counter::Memory => &mut self.memory,
             Counter::Memsw => self.memsw.as_mut().expect("the memsw counter is in use"),
         }
+    }
+
+    /// Its own pages, reclaimable or of other processes, without what CPUs have collected.
+    pub fn resident(&self) -> Pages {
+        self.lru + self.anon + self.lruvecs.iter().map(Lruvec::pages).sum()
+    }
+}
+
+/// Folios a CPU has collected to put them on a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct LruAdd {
+    /// Whose they are.
+    pub memcg: MemcgId,
+    /// The node they are on.
+    pub node: NodeId,
+    /// Where they go.
+    pub list: LruList,
+    /// What they are.
+    pub run: Run,
+}
+
+/// `struct mem_cgroup_reclaim_iter`: where the walkers that share a target and a node are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ReclaimIter {
+    /// The memcg visited last; none before the first and after the last.
+    pub position: Option<MemcgId>,
+    /// The walkers that have joined the present generation. The kernel compares numbers; a walker
+    /// finds its own number again exactly as long as it is in here.
+    pub in_generation: ActorSet,
+}
+
+/// A set of actors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ActorSet(u64);
+
+impl ActorSet {
+    /// No actor.
+    pub const EMPTY: Self = Self(0);
+
+    const fn bit(actor: ActorId) -> u64 {
+        assert!(actor.0 < 64, "a set holds actors below 64");
+        1 << actor.0
+    }
+
+    /// Whether it is in the set.
+    pub const fn contains(self, actor: ActorId) -> bool {
+        self.0 & Self::bit(actor) != 0
+    }
+
+    /// Puts it in.
+    pub const fn insert(&mut self, actor: ActorId) {
+        self.0 |= Self::bit(actor);
+    }
+
+    /// Takes it out.
+    pub const fn remove(&mut self, actor: ActorId) {
+        self.0 &= !Self::bit(actor);
     }
 }
 
@@ -75,6 +136,8 @@ pub struct Cpu {
     pub drain_idx: u8,
     /// Its drain work.
     pub drain: DrainWork,
+    /// Folios that are not on a list yet, so that no pass sees them.
+    pub lru_add: SmallVec<[LruAdd; 1]>,
 }
 
 impl Cpu {
@@ -137,6 +200,12 @@ pub struct World {
     pub cpus: SmallVec<[Cpu; 2]>,
     /// `percpu_charge_mutex`: who is draining all stocks.
     pub percpu_charge_mutex: Option<ActorId>,
+    /// Tasks with a pending signal.
+    pub signals: ActorSet,
+    /// The shared iterators, by target and node, where a design has them and passes walk.
+    pub iters: SmallVec<[ReclaimIter; 1]>,
+    /// Free pages of the machine, where the scenario counts them.
+    pub free_pages: Option<Pages>,
     /// The inodes, in the scenario's order.
     pub inodes: SmallVec<[Inode; 1]>,
     /// The open files, in the scenario's order.
@@ -144,6 +213,26 @@ pub struct World {
 }
 
 impl World {
+    /// Pages become free.
+    pub fn free(&mut self, pages: Pages) {
+        if let Some(free) = &mut self.free_pages {
+            *free += pages;
+        }
+    }
+
+    /// Pages are allocated. Allocation itself is not modelled: where too few are free, the rest
+    /// comes from elsewhere.
+    pub fn allocate(&mut self, pages: Pages) {
+        if let Some(free) = &mut self.free_pages {
+            *free = free.saturating_sub(pages);
+        }
+    }
+
+    /// The lists of a memcg on a node.
+    pub fn lruvec(&mut self, memcg: MemcgId, node: NodeId) -> &mut Lruvec {
+        &mut self.memcgs[memcg.index()].lruvecs[node.index()]
+    }
+
     /// One level's counters and pages.
     pub fn memcg(&mut self, memcg: MemcgId) -> &mut Memcg {
         &mut self.memcgs[memcg.index()]

@@ -184,6 +184,11 @@ impl Env for Stubs {
             | Call::MemCgroupHandleOverHigh { .. } => Some(0),
             Call::MemcgMemoryEventMax { .. }
             | Call::DrainLocalStock { .. }
+            | Call::TryToFreePages
+            | Call::BalancePgdat
+            | Call::SignalPending
+            | Call::LruAddDrainAll
+            | Call::MemcgMemoryEventOom { .. }
             | Call::SetNotifyResume
             | Call::QueueHighWork { .. }
             | Call::MemcgMemoryEventHigh { .. }

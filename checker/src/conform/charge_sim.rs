@@ -145,6 +145,11 @@ impl Env for Stubs {
             | Call::DrainAllStock { .. }
             | Call::DrainLocalStock { .. }
             | Call::MemCgroupOom { .. }
+            | Call::TryToFreePages
+            | Call::BalancePgdat
+            | Call::SignalPending
+            | Call::LruAddDrainAll
+            | Call::MemcgMemoryEventOom { .. }
             | Call::SetNotifyResume
             | Call::QueueHighWork { .. }
             | Call::MemCgroupHandleOverHigh { .. }
@@ -172,6 +177,11 @@ impl Env for Stubs {
             | Call::MemCgroupMargin { .. }
             | Call::DrainAllStock { .. }
             | Call::DrainLocalStock { .. }
+            | Call::TryToFreePages
+            | Call::BalancePgdat
+            | Call::SignalPending
+            | Call::LruAddDrainAll
+            | Call::MemcgMemoryEventOom { .. }
             | Call::SetNotifyResume
             | Call::QueueHighWork { .. }
             | Call::MemcgMemoryEventHigh { .. }

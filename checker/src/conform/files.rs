@@ -9,7 +9,8 @@ use mm_model::kernel::Kernel;
 use mm_model::page_cache::{Folio, FolioFlags, PageCache};
 use mm_model::scenario::{
     CpuConfig, Expand, FileConfig, FilePolicy, Granularity, InodeConfig, MemcgConfig, OomOutcome,
-    PassFrees, Policy, Scenario, Steps, Store, TaskContext, TaskFlags,
+    PassFrees, Policy, Reclaim, ReclaimPolicy, ReclaimSteps, Scenario, Steps, Store, TaskContext,
+    TaskFlags,
 };
 use mm_model::state::Current;
 use mm_model::step::{Ctx, Frame, Next};
@@ -111,6 +112,7 @@ impl Bench {
             memsw_max: None,
             lru: Pages::ZERO,
             anon: Pages::ZERO,
+            reclaim: Reclaim::default(),
         };
         let scenario = Scenario {
             kernel: Kernel::default(),
@@ -125,13 +127,16 @@ impl Bench {
                 pass_may_fail: false,
                 oom: vec![OomOutcome::None],
                 charge_moving: false,
+                reclaim: ReclaimPolicy::default(),
                 file: FilePolicy { fs_leaves: setup.fs_leaves, ..FilePolicy::default() },
             },
             granularity: Granularity {
                 counter: Steps::Kernel,
                 drain: Steps::Kernel,
+                reclaim: ReclaimSteps::default(),
                 file_ra_state: Steps::Kernel,
             },
+            ram: None,
         };
         let world = scenario.initial().world;
         let task = TaskContext { memcg: MEMCG, cpu: CpuId(0), flags: TaskFlags::empty() };
@@ -277,6 +282,9 @@ impl Env for Stubs {
             Ask::PassFrees(_)
             | Ask::OomOutcome(_)
             | Ask::ChargeMoving
+            | Ask::Folio(..)
+            | Ask::CgroupDying(_)
+            | Ask::RestartsSyscall
             | Ask::FolioAllocFails(_)
             | Ask::NodeAllocFails(_)
             | Ask::Congested(_) => unreachable!("no case lets {:?} be asked", question.ask),

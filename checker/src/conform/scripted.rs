@@ -7,9 +7,10 @@ use mm_model::env::{Call, Counter, Env};
 use mm_model::gfp::Gfp;
 use mm_model::ids::{ActorId, CpuId, MemcgId};
 use mm_model::kernel::Kernel;
+use mm_model::lru::EvictionOrder;
 use mm_model::scenario::{
-    CpuConfig, FilePolicy, Granularity, MemcgConfig, OomOutcome, PassFrees, Policy, Scenario,
-    Steps, TaskContext, TaskFlags,
+    CpuConfig, FilePolicy, Granularity, MemcgConfig, OomOutcome, PassFrees, Policy, Reclaim,
+    ReclaimPolicy, ReclaimSteps, Scenario, Steps, TaskContext, TaskFlags,
 };
 use mm_model::state::Current;
 use mm_model::step::{Ctx, Frame, Next};
@@ -127,6 +128,17 @@ pub(super) struct Chain {
     pub(super) steps: Steps,
 }
 
+impl Chain {
+    /// Without limits, and nothing charged.
+    pub(super) const UNLIMITED: Self = Self {
+        max: [Pages::UNLIMITED; LEVELS],
+        high: [Pages::UNLIMITED; LEVELS],
+        usage: [Pages::ZERO; LEVELS],
+        memsw: false,
+        steps: Steps::Kernel,
+    };
+}
+
 /// One task on one CPU, charging to level 0 of a chain.
 pub(super) struct Bench {
     pub(super) scenario: Scenario,
@@ -146,6 +158,7 @@ impl Bench {
             memsw_max: chain.memsw.then_some(chain.max[number]),
             lru: Pages::ZERO,
             anon: Pages::ZERO,
+            reclaim: Reclaim::default(),
         };
         let scenario = Scenario {
             kernel: Kernel::default(),
@@ -160,13 +173,21 @@ impl Bench {
                 pass_may_fail: true,
                 oom: vec![OomOutcome::None],
                 charge_moving: false,
+                reclaim: ReclaimPolicy {
+                    order: EvictionOrder::Lru,
+                    swap: true,
+                    cgroup_may_die: true,
+                    syscalls_restart: false,
+                },
                 file: FilePolicy::default(),
             },
             granularity: Granularity {
                 counter: chain.steps,
                 drain: chain.steps,
+                reclaim: ReclaimSteps { walk: Steps::Kernel, ..ReclaimSteps::default() },
                 file_ra_state: Steps::Kernel,
             },
+            ram: None,
         };
         let mut world = scenario.initial().world;
         for (number, usage) in chain.usage.into_iter().enumerate() {
@@ -188,20 +209,24 @@ impl Bench {
         stop: impl Fn(&E) -> bool,
     ) -> Option<F::Output> {
         while !stop(env) {
-            let mut kernel = Ctx {
-                scenario: &self.scenario,
-                world: &mut self.world,
-                me: ActorId(0),
-                task: &self.task,
-                current: &mut self.current,
-                env,
-            };
-            match frame.step(&mut kernel) {
+            match self.step(frame, env) {
                 Next::Goto(next) => frame = next,
                 Next::Return(value) => return Some(value),
             }
         }
         None
+    }
+
+    /// Takes one step of a function.
+    pub(super) fn step<F: Frame, E: Env>(&mut self, frame: F, env: &mut E) -> Next<F, F::Output> {
+        frame.step(&mut Ctx {
+            scenario: &self.scenario,
+            world: &mut self.world,
+            me: ActorId(0),
+            task: &self.task,
+            current: &mut self.current,
+            env,
+        })
     }
 }
 
@@ -241,13 +266,16 @@ pub(super) fn notation(call: Call, value: i64) -> Option<Value> {
         Call::SetNotifyResume => nothing(json!(["notify"])),
         Call::QueueHighWork { memcg } => nothing(json!(["high_work", number(memcg)])),
         Call::MemCgroupHandleOverHigh { nr_pages } => nothing(json!(["handle_high", nr_pages])),
+        Call::MemcgMemoryEventHigh { memcg } => nothing(json!(["event", number(memcg), "high"])),
+        Call::ScheduleTimeoutKillable { jiffies } => nothing(json!(["sleep", jiffies])),
         Call::DrainLocalStock { .. }
-        | Call::MemcgMemoryEventHigh { .. }
-        | Call::ScheduleTimeoutKillable { .. }
+        | Call::LruAddDrainAll
+        | Call::MemcgMemoryEventOom { .. }
         | Call::File(_) => {
             nothing(Value::Null);
             return None;
         }
+        Call::TryToFreePages | Call::BalancePgdat | Call::SignalPending => return None,
     })
 }
 

@@ -5,11 +5,14 @@
 //! breadth-first order, so the first node that breaks a property is at the end of a shortest way
 //! to one.
 
+use super::native::Nodes;
 use super::{Budget, Explored, Meter, Progress, Stopped};
-use crate::graph::{Graph, Shape, Stem};
-use crate::node::{Node, PropertySet, expand, initial};
-use crate::verdict::Trace;
+use crate::graph::{Graph, Shape, position};
+use crate::label::{Label, OperationSet};
+use crate::node::{Node, PropertySet, expand, initial, transition};
+use crate::verdict::{Choice, Trace};
 use indexmap::IndexSet;
+use mm_model::actor::{Actor, OpenOperations};
 use mm_model::machine::Fuse;
 use mm_model::property::PROPERTIES;
 use mm_model::scenario::Scenario;
@@ -25,8 +28,10 @@ struct Search<'a> {
     scenario: &'a Scenario,
     fuse: Fuse,
     nodes: IndexSet<Node, FxBuildHasher>,
-    stem: Stem,
-    shape: Option<Shape>,
+    /// How each node was first reached: from which node, by which of its edges.
+    parents: Vec<Option<(u32, u32)>>,
+    shape: Shape,
+    keep_graph: bool,
     /// The first node that breaks each property.
     first: Vec<Option<u32>>,
     transitions: u64,
@@ -48,9 +53,10 @@ pub fn explore(
         scenario,
         fuse,
         nodes: IndexSet::default(),
-        stem: Stem::default(),
-        shape: keep_graph.then(|| Shape::new(scenario.actors.len())),
+        shape: Shape::new(scenario.actors.len()),
+        keep_graph,
         first: vec![None; PROPERTIES.len()],
+        parents: Vec::new(),
         transitions: 0,
         depth: 0,
         node_bytes: 0,
@@ -88,8 +94,10 @@ impl Search<'_> {
 
     fn expand(&mut self, at: usize) {
         let node = self.nodes[at].clone();
-        if let Some(shape) = &mut self.shape {
-            shape.begin_node(&node.state());
+        let open: Vec<_> = node.state().actors.iter().map(Actor::open).collect();
+        if self.keep_graph {
+            let kinds = |open: &OpenOperations| open.iter().map(|(kind, _)| *kind).collect();
+            self.shape.begin(&open.iter().map(kinds).collect::<Vec<OperationSet>>());
         }
         let mut ordinal = 0;
         let (scenario, fuse) = (self.scenario, self.fuse);
@@ -97,8 +105,10 @@ impl Search<'_> {
             self.transitions += 1;
             self.applied = self.applied.union(edge.applied);
             let to = self.find(to, Some((position(at), ordinal)));
-            if let Some(shape) = &mut self.shape {
-                shape.push_edge(to, edge.actor, edge.events);
+            if self.keep_graph {
+                let mut label = Label::quiet(edge.actor);
+                label.read(edge.actor, &open[edge.actor.index()], edge.answers);
+                self.shape.push_edge(to, &label);
             }
             ordinal += 1;
         });
@@ -111,7 +121,8 @@ impl Search<'_> {
         let at = position(at);
         if new {
             self.node_bytes += bytes + ALLOCATION;
-            self.stem.push(parent);
+            self.parents.push(parent);
+            self.shape.push_parent(parent.map(|(from, _)| from));
             for property in violated.positions() {
                 self.first[property].get_or_insert(at);
             }
@@ -123,28 +134,47 @@ impl Search<'_> {
     /// graph.
     fn bytes(&self) -> u64 {
         let entry = size_of::<Node>() + 2 * size_of::<u64>() + size_of::<usize>();
-        let shape = self.shape.as_ref().map_or(0, Shape::bytes);
-        self.node_bytes + (self.nodes.len() * entry) as u64 + self.stem.bytes() + shape
+        let parents = size_of_val(&*self.parents) as u64;
+        self.node_bytes + (self.nodes.len() * entry) as u64 + parents + self.shape.bytes()
     }
 
     fn finish(self, stopped: Option<Stopped>) -> (Explored, Option<Graph>) {
-        let Self { scenario, fuse, nodes, stem, shape, first, transitions, depth, applied, .. } =
-            self;
+        let Self { nodes, first, transitions, depth, applied, .. } = &self;
         let states = nodes.len() as u64;
-        let nodes: Vec<Node> = nodes.into_iter().collect();
         let violated = nodes.iter().fold(PropertySet::default(), |set, n| set.union(n.violated));
-        let trace = |at: &u32| Trace {
-            choices: stem.choices(scenario, fuse, &nodes, *at),
-            cycle_from: None,
-        };
+        let trace = |at: &u32| Trace { choices: self.choices(*at), cycle_from: None };
         let traces = first.iter().map(|at| at.as_ref().map(trace)).collect();
-        let explored = Explored { states, transitions, depth, stopped, applied, violated, traces };
-        let complete = stopped.is_none();
-        let graph = shape.filter(|_| complete).map(|shape| Graph { shape, nodes, stem, fuse });
-        (explored, graph)
+        let explored = Explored {
+            states,
+            transitions: *transitions,
+            depth: *depth,
+            stopped,
+            applied: *applied,
+            violated,
+            traces,
+        };
+        if stopped.is_some() || !self.keep_graph {
+            return (explored, None);
+        }
+        let mut packed = Nodes::default();
+        let mut buffer = Vec::new();
+        for node in nodes {
+            buffer.clear();
+            node.pack(&mut buffer);
+            packed.push(&buffer);
+        }
+        (explored, Some(Graph::new(self.shape, packed, self.fuse)))
     }
-}
 
-fn position(at: usize) -> u32 {
-    u32::try_from(at).expect("2^32 nodes don't fit in memory")
+    /// A shortest way from the start to a node.
+    fn choices(&self, to: u32) -> Vec<Choice> {
+        let parent = |node: u32| self.parents[node as usize];
+        let mut choices: Vec<Choice> = std::iter::successors(parent(to), |(from, _)| parent(*from))
+            .map(|(from, ordinal)| {
+                transition(self.scenario, self.fuse, &self.nodes[from as usize], ordinal).0
+            })
+            .collect();
+        choices.reverse();
+        choices
+    }
 }

@@ -1,8 +1,10 @@
 //! Results for people: a table for each spec and design, and how what is unexpected comes about.
 
-use super::word;
-use crate::check::{Checked, Counterexample, Judged};
+use super::table::table;
+use crate::check::{Checked, Counterexample, Judged, Stuck, Swept};
+use crate::claim::Claim;
 use crate::engine::Stopped;
+use crate::liveness::Fairness;
 use crate::render;
 use crate::status::Outcome;
 use crate::verdict::Verdict;
@@ -32,10 +34,13 @@ pub struct Totals {
 
 impl Totals {
     /// Counts a result in.
-    pub fn add(&mut self, checked: &Checked) {
-        self.searches += 1;
-        self.drifted += usize::from(checked.pinned.as_ref().is_some_and(|pinned| !pinned.ok));
-        for judged in &checked.judged {
+    pub fn add(&mut self, swept: &Swept) {
+        for checked in &swept.points {
+            self.searches += 1;
+            self.drifted += usize::from(checked.pinned.as_ref().is_some_and(|pinned| !pinned.ok));
+        }
+        let all = swept.points.iter().flat_map(|point| &point.judged).chain(&swept.thresholds);
+        for judged in all {
             let counter = match (judged.verdict, judged.ok()) {
                 (Verdict::Unknown, _) => &mut self.unknown,
                 (_, Some(true)) => &mut self.expected,
@@ -88,20 +93,68 @@ pub fn spec(file: &str, title: &str) -> String {
 /// all, every verdict and counterexample.
 pub fn result(checked: &Checked, verbose: bool) -> String {
     let mut text = summary(checked);
-    let names: Vec<String> = checked.judged.iter().map(|judged| name(checked, judged)).collect();
-    let shown = |judged: &Judged| verbose || is_surprising(checked, judged);
-    let rows: Vec<_> =
-        checked.judged.iter().zip(&names).filter(|(judged, _)| shown(judged)).collect();
+    let shown = |judged: &&Judged| verbose || is_surprising(checked, judged);
+    let rows: Vec<(&Judged, String)> = checked
+        .judged
+        .iter()
+        .filter(shown)
+        .map(|judged| (judged, name(&checked.scenario, judged)))
+        .collect();
     let width = rows.iter().map(|(_, name)| name.len()).max().unwrap_or_default();
     for (judged, name) in &rows {
         text.push_str(&row(judged, name, width));
     }
     text.push_str(&drift(checked));
-    for (judged, name) in &rows {
-        if let (true, Some(path)) = (verbose, &judged.counterexample) {
-            let _ = writeln!(text, "\n    {HEAD}how {name} is violated{PLAIN}");
-            let _ = writeln!(text, "    (claim: {})", judged.claim.claim());
-            text.push_str(&counterexample(&checked.scenario, path));
+    if verbose {
+        rows.iter().for_each(|(judged, name)| text.push_str(&comes_about(checked, judged, name)));
+    }
+    text
+}
+
+/// How a verdict or a value comes about.
+fn comes_about(checked: &Checked, judged: &Judged, name: &str) -> String {
+    let Some(path) = &judged.counterexample else { return String::new() };
+    let how = match judged.value {
+        None => format!("how {name} is violated"),
+        Some(_) if matches!(judged.claim, Claim::Ladder(_)) => {
+            format!("why {name} is no higher than {}", judged.word())
+        }
+        Some(_) => format!("how {name} comes to {}", judged.word()),
+    };
+    let mut text = format!("\n    {HEAD}{how}{PLAIN}\n");
+    let _ = writeln!(text, "    (claim: {})", judged.claim.claim());
+    text.push_str(&counterexample(&checked.scenario, path));
+    text
+}
+
+/// A sweep: what is asked about at each point, thresholds, and points that are not as expected.
+pub fn swept(swept: &Swept, verbose: bool) -> String {
+    let [first, .., last] = &swept.points[..] else {
+        return swept.points.iter().map(|point| result(point, verbose)).collect();
+    };
+    let (points, seconds) =
+        (swept.points.len(), swept.points.iter().map(|it| it.seconds).sum::<f64>());
+    let largest = swept.points.iter().map(|point| point.states).max().unwrap_or_default();
+    let mut text = format!("  {HEAD}{}{PLAIN}", first.design.name);
+    if first.design.base != first.design.name {
+        let _ = write!(text, " (a change of {})", first.design.base);
+    }
+    let largest = thousands(largest);
+    let _ = writeln!(text, ": {points} points, at most {largest} states, {seconds:.1}s");
+    text.push_str(&table(swept));
+    let names: Vec<String> =
+        swept.thresholds.iter().map(|judged| name(&last.scenario, judged)).collect();
+    let width = names.iter().map(String::len).max().unwrap_or_default();
+    for (judged, name) in swept.thresholds.iter().zip(&names) {
+        text.push_str(&row(judged, name, width));
+    }
+    for point in &swept.points {
+        let wrong = point.judged.iter().any(|judged| judged.ok() == Some(false));
+        if wrong || point.stopped.is_some() || verbose {
+            let values = point.point.values.iter();
+            let at = values.map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>();
+            let _ = writeln!(text, "  at {}", at.join(", "));
+            text.push_str(&result(point, verbose));
         }
     }
     text
@@ -122,7 +175,7 @@ fn is_surprising(checked: &Checked, judged: &Judged) -> bool {
 fn summary(checked: &Checked) -> String {
     let Checked { design, states, seconds, judged, .. } = checked;
     let any = |ok| judged.iter().any(|judged| judged.ok() == Some(ok));
-    let (color, marker) = match super::outcome(checked) {
+    let (color, marker) = match super::outcome_of(checked) {
         Outcome::Differs => (BAD, "UNEXPECTED"),
         Outcome::Unknown => (OPEN, "unknown"),
         Outcome::Drift => (OPEN, "DRIFT"),
@@ -166,11 +219,12 @@ const fn reason(stopped: Stopped) -> &'static str {
     }
 }
 
-fn name(checked: &Checked, judged: &Judged) -> String {
-    let name = judged.claim.name(&checked.scenario);
-    match judged.fairness {
-        Some(fairness) => format!("{name} ({fairness} fairness)"),
-        None => name,
+/// The name of a claim with what it assumes, where the name doesn't say so.
+pub(super) fn name(scenario: &Scenario, judged: &Judged) -> String {
+    let name = judged.name(scenario);
+    match judged.claim.fairness() {
+        Some(fairness @ Fairness::Weak) => format!("{name} ({fairness} fairness)"),
+        Some(Fairness::None | Fairness::Strong | Fairness::RunToYield) | None => name,
     }
 }
 
@@ -182,26 +236,43 @@ fn row(judged: &Judged, name: &str, width: usize) -> String {
         (Verdict::Vacuous, None) => (OPEN, "!"),
         (Verdict::Holds | Verdict::Violated, None) => ("", "-"),
     };
-    let verdict = word(judged.verdict);
-    let row = format!("    {color}{marker:<10}{PLAIN}  {name:<width$}  {verdict:<8}");
+    let answer = judged.word();
+    let row = format!("    {color}{marker:<10}{PLAIN}  {name:<width$}  {answer:<8}");
+    let row = format!("{row}  {}", notes(judged).join("; "));
+    format!("{}\n", row.trim_end())
+}
+
+fn notes(judged: &Judged) -> Vec<String> {
     let mut notes = Vec::new();
-    if let Some(path) = &judged.counterexample {
+    if let (Claim::Ladder(_), Some(fairness)) = (judged.claim, judged.fairness) {
+        notes.push(match fairness {
+            Fairness::None => "without any assumption".to_owned(),
+            Fairness::Weak | Fairness::Strong | Fairness::RunToYield => {
+                format!("under {fairness} fairness")
+            }
+        });
+    }
+    let cost = matches!(judged.claim, Claim::Cost(..) | Claim::Ratio(..));
+    match judged.fairness {
+        Some(Fairness::None) if cost => notes.push("only while somebody is starved".to_owned()),
+        Some(fairness) if cost => notes.push(format!("in a run of {fairness} fairness")),
+        Some(_) | None => {}
+    }
+    if let Some(path) = judged.counterexample.as_ref().filter(|_| judged.claim.is_verdict() || cost)
+    {
         notes.push(match path.cycle_from {
             None => format!("in {}", steps(path.stem())),
             Some(_) => format!("after {}, a cycle of {}", steps(path.stem()), path.cycle()),
         });
     }
     match judged.expected {
-        Some(expected) if judged.ok() == Some(false) => {
-            notes.push(format!("expected {}", word(expected)));
-        }
+        Some(expected) if judged.ok() == Some(false) => notes.push(format!("expected {expected}")),
         None if judged.verdict == Verdict::Vacuous => {
             notes.push("it never applied, so this says nothing".to_owned());
         }
         Some(_) | None => {}
     }
-    let row = format!("{row}  {}", notes.join("; "));
-    format!("{}\n", row.trim_end())
+    notes
 }
 
 fn steps(count: usize) -> String {
@@ -250,7 +321,21 @@ fn counterexample(scenario: &Scenario, path: &Counterexample) -> String {
         let _ = writeln!(text, "      {LOOP:>width$}  and round again, in the state:");
     }
     state(&mut text, from);
+    for stuck in &path.stuck {
+        let _ = writeln!(text, "      {:>width$}  {}", "", stands_still(scenario, stuck));
+    }
     text
+}
+
+/// What keeps an actor from stepping on a cycle.
+fn stands_still(scenario: &Scenario, stuck: &Stuck) -> String {
+    let name = &scenario.actors[stuck.actor.index()].name;
+    if stuck.guards.is_empty() {
+        return format!("{name} never steps, although it could");
+    }
+    let guards = stuck.guards.iter().map(|guard| guard.describe(scenario));
+    let guards = guards.collect::<Vec<_>>().join(", or until ");
+    format!("{name} never steps: it waits until {guards}")
 }
 
 #[cfg(test)]

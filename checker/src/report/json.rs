@@ -1,9 +1,12 @@
 //! Results as JSON, in the order and under the names that scripts rely on.
 
 use super::word;
-use crate::check::{Checked, Counterexample, Judged};
+use crate::check::{Checked, Counterexample, Judged, Swept};
+use crate::value::{Expected, Value};
 use mm_model::scenario::Scenario;
 use serde::Serialize;
+use serde_json::Value as Json;
+use std::collections::BTreeMap;
 
 /// The version of the form; it changes when a field changes its meaning.
 const SCHEMA: u32 = 1;
@@ -20,6 +23,9 @@ struct Result<'a> {
     spec: &'a str,
     design: &'a str,
     base: &'a str,
+    /// The values of the parameters; only in a sweep.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    point: BTreeMap<&'a str, u64>,
     complete: bool,
     states: u64,
     transitions: u64,
@@ -54,8 +60,8 @@ struct Property {
     fairness: Option<String>,
     verdict: &'static str,
     /// Only costs and the like have one.
-    value: Option<u64>,
-    expected: Option<&'static str>,
+    value: Option<Json>,
+    expected: Option<Json>,
     ok: Option<bool>,
     stem: usize,
     cycle: usize,
@@ -65,15 +71,42 @@ struct Property {
 ///
 /// # Panics
 /// Never: the values are plain.
-pub fn results(checked: &[Checked]) -> String {
+pub fn results(swept: &[Swept]) -> String {
     let report = Report {
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION"),
-        results: checked.iter().map(result).collect(),
+        results: swept.iter().flat_map(results_of).collect(),
     };
     let mut text = serde_json::to_string_pretty(&report).expect("plain values can be written");
     text.push('\n');
     text
+}
+
+/// The points of a sweep, then the sweep as a whole if it was asked for thresholds.
+fn results_of(swept: &Swept) -> Vec<Result<'_>> {
+    let mut results: Vec<Result<'_>> = swept.points.iter().map(result).collect();
+    if let (Some(first), false) = (swept.points.first(), swept.thresholds.is_empty()) {
+        let sum = |of: fn(&Checked) -> u64| swept.points.iter().map(of).sum();
+        let thresholds = swept.thresholds.iter();
+        results.push(Result {
+            point: BTreeMap::new(),
+            complete: swept.points.iter().all(|point| point.stopped.is_none()),
+            states: sum(|point| point.states),
+            transitions: sum(|point| point.transitions),
+            depth: swept.points.iter().map(|point| point.depth).max().unwrap_or_default(),
+            seconds: rounded(swept.points.iter().map(|point| point.seconds).sum()),
+            engines: Vec::new(),
+            pinned: None,
+            properties: thresholds.map(|judged| property(&first.scenario, judged)).collect(),
+            ..result(first)
+        });
+    }
+    results
+}
+
+/// To the millisecond.
+fn rounded(seconds: f64) -> f64 {
+    (seconds * 1000.0).round() / 1000.0
 }
 
 fn result(checked: &Checked) -> Result<'_> {
@@ -86,11 +119,12 @@ fn result(checked: &Checked) -> Result<'_> {
         spec: &checked.spec,
         design: &checked.design.name,
         base: &checked.design.base,
+        point: checked.point.values.iter().map(|(name, value)| (name.as_str(), *value)).collect(),
         complete: checked.stopped.is_none(),
         states: checked.states,
         transitions: checked.transitions,
         depth: checked.depth,
-        seconds: (checked.seconds * 1000.0).round() / 1000.0,
+        seconds: rounded(checked.seconds),
         engines: engines.collect(),
         pinned: checked.pinned.as_ref().map(|pinned| Pinned {
             states: pinned.states,
@@ -106,17 +140,17 @@ fn result(checked: &Checked) -> Result<'_> {
 }
 
 fn property(scenario: &Scenario, judged: &Judged) -> Property {
-    let Judged { claim, verdict, expected, fairness, counterexample } = judged;
+    let Judged { claim, verdict, value, expected, fairness, counterexample, threshold } = judged;
     let actor = claim.actor().map(|actor| scenario.actors[actor.index()].name.clone());
     Property {
-        name: claim.name(scenario),
-        kind: claim.kind(),
+        name: judged.name(scenario),
+        kind: if *threshold { "threshold" } else { claim.kind() },
         operation: claim.operation().map(|operation| operation.to_string()),
         actor,
         fairness: fairness.map(|fairness| fairness.to_string()),
         verdict: word(*verdict),
-        value: None,
-        expected: expected.map(word),
+        value: value.map(Value::json),
+        expected: expected.map(Expected::json),
         ok: judged.ok(),
         stem: counterexample.as_ref().map_or(0, Counterexample::stem),
         cycle: counterexample.as_ref().map_or(0, Counterexample::cycle),

@@ -1,51 +1,77 @@
 //! Results as a table in Markdown: only what depends on nothing but the specs and the model.
 
-use super::word;
-use crate::check::{Checked, Counterexample, Judged};
+use crate::check::{Checked, Counterexample, Judged, Swept};
+use crate::verdict::Verdict;
 use std::fmt::Write as _;
 
-/// A row for every verdict that is expected, and two for the numbers of each search.
-pub fn results(checked: &[Checked]) -> String {
+/// A row for each search: what is violated by name, with the length of its counterexample, values,
+/// and the rest in numbers.
+pub fn results(swept: &[Swept]) -> String {
     let mut text = String::from(
-        "| spec | design | property | verdict | counterexample |\n|---|---|---|---|---|\n",
+        "| spec | design | violated | values | holds | vacuous | states | transitions |\n\
+         |---|---|---|---|---:|---:|---:|---:|\n",
     );
-    for checked in checked {
-        let mut row = |property: &str, verdict: &str, path: &str| {
-            let (spec, design) = (&checked.spec, &checked.design.name);
-            let _ = writeln!(text, "| {spec} | {design} | {property} | {verdict} | {path} |");
-        };
-        for judged in checked.judged.iter().filter(|judged| judged.expected.is_some()) {
-            let path = judged.counterexample.as_ref().map(path).unwrap_or_default();
-            row(&name(checked, judged), &verdict(judged), &path);
+    for swept in swept {
+        for checked in &swept.points {
+            text.push_str(&row(checked));
         }
-        let least = if checked.stopped.is_some() { "at least " } else { "" };
-        row("states", &format!("{least}{}", checked.states), "");
-        row("transitions", &format!("{least}{}", checked.transitions), "");
+        if let Some(last) = swept.points.last().filter(|_| !swept.thresholds.is_empty()) {
+            let thresholds = list(last, &swept.thresholds, |_| true);
+            let (spec, design) = (&last.spec, &last.design.name);
+            let _ = writeln!(text, "| {spec} | {design} | | {thresholds} | | | | |");
+        }
     }
     text
 }
 
-fn name(checked: &Checked, judged: &Judged) -> String {
-    let name = judged.claim.name(&checked.scenario);
-    match judged.fairness {
-        Some(fairness) => format!("{name} ({fairness} fairness)"),
-        None => name,
+fn row(checked: &Checked) -> String {
+    let Checked { spec, design, stopped, states, transitions, judged, .. } = checked;
+    let least = if stopped.is_some() { "at least " } else { "" };
+    let mut design = design.name.clone();
+    for (parameter, value) in &checked.point.values {
+        let _ = write!(design, ", {parameter} = {value}");
     }
+    // What is violated, open, or not as expected has to be read by name.
+    let broken = |it: &Judged| {
+        it.value.is_none()
+            && (matches!(it.verdict, Verdict::Violated | Verdict::Unknown)
+                || it.ok() == Some(false))
+    };
+    let count =
+        |verdict| judged.iter().filter(|it| it.value.is_none() && it.verdict == verdict).count();
+    format!(
+        "| {spec} | {design} | {} | {} | {} | {} | {least}{states} | {least}{transitions} |\n",
+        list(checked, judged, broken),
+        list(checked, judged, |it| it.value.is_some()),
+        count(Verdict::Holds),
+        count(Verdict::Vacuous),
+    )
 }
 
-fn verdict(judged: &Judged) -> String {
-    let found = word(judged.verdict);
-    match judged.expected {
-        Some(expected) if expected != judged.verdict => {
-            format!("**{found}**, expected {}", word(expected))
-        }
-        Some(_) | None => found.to_owned(),
-    }
+fn list(checked: &Checked, judged: &[Judged], wanted: impl Fn(&Judged) -> bool) -> String {
+    let named: Vec<String> =
+        judged.iter().filter(|it| wanted(it)).map(|it| named(checked, it)).collect();
+    named.join("; ")
 }
 
-fn path(path: &Counterexample) -> String {
+fn named(checked: &Checked, judged: &Judged) -> String {
+    let mut text = judged.name(&checked.scenario);
+    if judged.value.is_some() || judged.verdict != Verdict::Violated {
+        let _ = write!(text, ": {}", judged.word());
+    }
+    if let Some(path) = judged.counterexample.as_ref().filter(|_| judged.value.is_none()) {
+        let _ = write!(text, " ({})", length(path));
+    }
+    if let Some(expected) = judged.expected.filter(|_| judged.ok() == Some(false)) {
+        let _ = write!(text, ", **expected {expected}**");
+    }
+    text
+}
+
+fn length(path: &Counterexample) -> String {
+    let steps = |count| if count == 1 { "1 step".to_owned() } else { format!("{count} steps") };
     match path.cycle_from {
-        None => format!("{} steps", path.stem()),
-        Some(_) => format!("{} steps, then {} for ever", path.stem(), path.cycle()),
+        None => steps(path.stem()),
+        Some(_) => format!("{}, then {} for ever", steps(path.stem()), path.cycle()),
     }
 }

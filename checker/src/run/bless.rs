@@ -2,13 +2,13 @@
 
 use super::check::{budget, select, threads};
 use super::{Failure, Program, Sink};
-use crate::check::{Checked, Options, check};
+use crate::check::{Judged, Options, Swept, sweep};
 use crate::cli::{Bless, Engine};
 use crate::report::progress::{Shown, Style};
-use crate::report::word;
 use crate::spec::pin::{Pins, pin};
-use crate::spec::{Expectations, Problems, Spec, library, parse};
+use crate::spec::{Problems, Spec, library, parse};
 use crate::status::Outcome;
+use crate::value::Expected;
 use mm_model::machine::Fuse;
 use similar::TextDiff;
 use std::fs;
@@ -27,7 +27,7 @@ impl Program<'_> {
         let options = Options {
             fuse: Fuse::OwnLocal,
             budget: budget(&args.budget, &(self.interrupts)()),
-            engine: Engine::Both,
+            engine: Engine::All,
             threads: threads(args.threads),
         };
         let style = Style::new(args.progress, self.err_terminal);
@@ -58,10 +58,12 @@ impl Program<'_> {
         let mut pins = Vec::new();
         for design in &spec.designs {
             let mut progress = Shown::new(style, self.err, &spec.file, &design.name);
-            let checked = check(spec, design, options, &mut progress);
+            let swept = sweep(spec, design, options, &mut progress);
             progress.clear();
-            match checked {
-                Ok(checked) if checked.stopped.is_none() => pins.push(pins_of(&checked)),
+            match swept {
+                Ok(swept) if swept.points.iter().all(|point| point.stopped.is_none()) => {
+                    pins.extend(pins_of(&swept));
+                }
                 Ok(_) => {
                     let (file, name) = (&spec.file, &design.name);
                     writeln!(self.err, "{file}: not blessed: the search of {name} was cut short")?;
@@ -90,26 +92,39 @@ impl Program<'_> {
     }
 }
 
-fn pins_of(checked: &Checked) -> Pins {
-    let verdict = |judged: &crate::check::Judged| {
-        (judged.claim.name(&checked.scenario), word(judged.verdict))
+/// What to expect of a spec. Of a sweep that is what is the same at every point, and thresholds,
+/// but no count.
+fn pins_of(swept: &Swept) -> Option<Pins> {
+    let (first, others) = swept.points.split_first()?;
+    let answer =
+        |judged: &Judged| judged.value.map_or(Expected::Verdict(judged.verdict), Expected::Value);
+    let pin = |judged: &Judged| (judged.name(&first.scenario), answer(judged));
+    let same = |judged: &&Judged| {
+        others.iter().all(|point| {
+            let mut all = point.judged.iter();
+            all.any(|other| other.claim == judged.claim && answer(other) == answer(judged))
+        })
     };
-    Pins {
-        design: checked.design.name.clone(),
-        verdicts: checked.judged.iter().map(verdict).collect(),
-        states: checked.states,
-        transitions: checked.transitions,
-    }
+    // A value that nothing has can't be expected.
+    let valued = |judged: &&Judged| judged.claim.is_verdict() || judged.value.is_some();
+    let judged = first.judged.iter().filter(same).filter(valued);
+    Some(Pins {
+        design: first.design.name.clone(),
+        answers: judged.chain(&swept.thresholds).map(pin).collect(),
+        counts: others.is_empty().then_some((first.states, first.transitions)),
+    })
 }
 
 /// Makes sure that the rewritten text is still the same spec, and expects what was found.
 fn confirm(old: &Spec, text: &str, pins: &[Pins]) {
     let new = parse(&old.file, text).unwrap_or_else(|problems| panic!("bless wrote {problems}"));
     assert_eq!(new.designs, old.designs, "{}: the designs are kept", old.file);
-    for Pins { design, verdicts, states, transitions } in pins {
-        let Expectations { verdicts: read, states: read_states, transitions: read_transitions } =
-            &new.expectations[design];
-        assert_eq!((*read_states, *read_transitions), (Some(*states), Some(*transitions)));
-        assert!(read.len() >= verdicts.len(), "{}: every verdict is pinned", old.file);
+    for Pins { design, answers, counts } in pins {
+        let read = &new.expectations[design];
+        if let Some((states, transitions)) = counts {
+            assert_eq!((read.states, read.transitions), (Some(*states), Some(*transitions)));
+        }
+        let pinned = read.answers.len() + read.thresholds.len();
+        assert!(pinned >= answers.len(), "{}: every verdict is pinned", old.file);
     }
 }

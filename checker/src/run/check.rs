@@ -1,7 +1,7 @@
 //! `mmcheck check`.
 
 use super::{Failure, Program, chosen, fuse, sink};
-use crate::check::{Checked, Options, check};
+use crate::check::{Options, Swept, sweep};
 use crate::cli::{self, BudgetArgs, Check, CheckFormat};
 use crate::engine::Budget;
 use crate::report::progress::{Shown, Style};
@@ -19,7 +19,7 @@ impl Program<'_> {
         let style = Style::new(args.progress, self.err_terminal);
         let mut sink = sink(self.out, self.out_color, &args.output)?;
         let mut outcomes = Vec::new();
-        let mut results: Vec<Checked> = Vec::new();
+        let mut results: Vec<Swept> = Vec::new();
         let mut totals = human::Totals::default();
         let mut spec_shown = None;
         for (done, (spec, design)) in tasks.iter().enumerate() {
@@ -30,10 +30,10 @@ impl Program<'_> {
                 break;
             }
             let mut progress = Shown::new(style, self.err, &spec.file, &design.name);
-            let checked = check(spec, design, &options, &mut progress);
+            let swept = sweep(spec, design, &options, &mut progress);
             progress.clear();
-            let checked = match checked {
-                Ok(checked) => checked,
+            let swept = match swept {
+                Ok(swept) => swept,
                 Err(error) => {
                     let place = format!("{}, {}", spec.file, design.name);
                     writeln!(self.err, "mmcheck: internal error: {place}: {error}")?;
@@ -41,17 +41,17 @@ impl Program<'_> {
                     continue;
                 }
             };
-            outcomes.push(outcome(&checked));
-            totals.add(&checked);
+            outcomes.push(outcome(&swept));
+            totals.add(&swept);
             match args.format {
                 CheckFormat::Human => {
                     if spec_shown != Some(&spec.file) {
                         spec_shown = Some(&spec.file);
                         sink.write(&human::spec(&spec.file, &spec.title))?;
                     }
-                    sink.write(&human::result(&checked, args.verbose))?;
+                    sink.write(&human::swept(&swept, args.verbose))?;
                 }
-                CheckFormat::Json | CheckFormat::Markdown => results.push(checked),
+                CheckFormat::Json | CheckFormat::Markdown => results.push(swept),
             }
         }
         match args.format {

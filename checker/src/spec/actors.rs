@@ -113,9 +113,24 @@ pub(super) fn read(
     let given = (!places.cpus.is_empty()).then_some(places.cpus.len());
     let tasks = found.len();
     let mut actors: Vec<ActorConfig> = Vec::new();
-    for (index, table) in found.into_iter().enumerate() {
-        let actor = task(source, table, places, given, index);
-        add(source, table, &mut actors, actor);
+    for table in found {
+        let count = match table.get("count") {
+            Some(value) => value.number(source, "count", 1, KIND_MOST as u64).map(Some),
+            None => Some(None),
+        };
+        let Some(count) = count else { continue };
+        for copy in 1..=count.unwrap_or(1) {
+            let index = actors.len();
+            let mut actor = task(source, table, places, given, index);
+            if let (Some(actor), Some(_)) = (&mut actor, count) {
+                actor.name = format!("{}{copy}", actor.name);
+            }
+            add(source, table, &mut actors, actor);
+        }
+    }
+    if actors.len() > KIND_MOST {
+        source.problem(0, format!("there are `{}` tasks, more than {KIND_MOST}", actors.len()));
+        return Vec::new();
     }
     if given.is_none() {
         let last = actors.iter().map(|actor| actor.task.cpu.index()).max();

@@ -8,6 +8,9 @@ use mm_model::design::{Changes, Design, PRESETS, Preset};
 use serde_json::{Map, Value as Json};
 use std::path::Path;
 
+/// The largest number of a design.
+const NUMBER_MOST: u64 = u8::MAX as u64;
+
 /// The design of a spec that names none.
 const DEFAULT: &str = "linux-7.3";
 
@@ -86,8 +89,12 @@ fn decide(
             continue;
         }
         let values: Vec<_> = field.values.iter().map(|value| (*value, *value)).collect();
-        if let Some(decision) = value.one_of(source, name, &values) {
-            changes.insert(name.clone(), Json::from(decision));
+        let decision = match field.least {
+            Some(least) => value.number(source, name, least.into(), NUMBER_MOST).map(Json::from),
+            None => value.one_of(source, name, &values).map(Json::from),
+        };
+        if let Some(decision) = decision {
+            changes.insert(name.clone(), decision);
         }
     }
     let base = table.require(source, section, "base")?;

@@ -3,18 +3,24 @@
 use super::problem::Source;
 use super::tree::{Entry, Kind, Table, names, shorten};
 use super::{NamedDesign, keys};
-use crate::claim::{self, Claim};
+use crate::claim::{self, Claim, Rung};
+use crate::cost::{Bound, Rational};
+use crate::value::{Expected, Value};
 use crate::verdict::Verdict;
 use mm_model::design::PRESETS;
 use mm_model::ids::ActorId;
 use mm_model::scenario::ActorConfig;
 use std::collections::BTreeMap;
+use strum::VariantArray;
 
 /// What is expected of a design.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expectations {
-    /// Verdicts.
-    pub verdicts: BTreeMap<Claim, Verdict>,
+    /// Verdicts and values.
+    pub answers: BTreeMap<Claim, Expected>,
+    /// From which value of the sweep's first parameter on something holds; nothing if it never
+    /// does.
+    pub thresholds: BTreeMap<Claim, Option<u64>>,
     /// Distinct states of the exhaustive search with local steps fused.
     pub states: Option<u64>,
     /// Its transitions.
@@ -72,16 +78,28 @@ fn of_design(
     let mut expected = Expectations::default();
     for entry in &table.entries {
         match entry.key.as_str() {
+            "states" | "transitions" if root.get("sweep").is_some() => {
+                let message = format!("`{}` can't be pinned in a sweep", entry.key);
+                source.problem(entry.key_at, message);
+            }
             "states" => expected.states = count(source, entry),
             "transitions" => expected.transitions = count(source, entry),
             key => {
+                let (threshold, key) = match key.strip_prefix(THRESHOLD) {
+                    Some(claim) => (true, claim),
+                    None => (false, key),
+                };
                 let actor = |name: &str| actors.iter().position(|actor| actor.name == name);
                 match Claim::parse(key, |name| actor(name).map(ActorId::from)) {
-                    Some(claim) => {
-                        let verdict = entry.value.one_of(source, key, VERDICTS);
-                        verdict.and_then(|verdict| expected.verdicts.insert(claim, verdict));
+                    Some(claim) if threshold => {
+                        let from = from(source, root, entry, claim);
+                        from.and_then(|from| expected.thresholds.insert(claim, from));
                     }
-                    None => unknown(source, root, entry, actors),
+                    Some(claim) => {
+                        let answer = answer(source, entry, claim);
+                        answer.and_then(|answer| expected.answers.insert(claim, answer));
+                    }
+                    None => unknown(source, root, entry, key, actors),
                 }
             }
         }
@@ -89,23 +107,96 @@ fn of_design(
     expected
 }
 
+/// What the key of a threshold begins with.
+const THRESHOLD: &str = "threshold ";
+
+const UNBOUNDED: &str = "unbounded";
+
+/// The answer to a claim, as a spec writes it.
+fn answer(source: &mut Source<'_>, entry: &Entry<'_>, claim: Claim) -> Option<Expected> {
+    let Entry { key, value, .. } = entry;
+    if claim.is_verdict() {
+        return value.one_of(source, key, VERDICTS).map(Expected::Verdict);
+    }
+    let answer = match (claim, &value.kind) {
+        (Claim::Ladder(_), _) => {
+            let rungs: Vec<_> = Rung::VARIANTS.iter().map(|rung| (rung.name(), *rung)).collect();
+            return value.one_of(source, key, &rungs).map(Value::Rung).map(Expected::Value);
+        }
+        (Claim::Ratio(..), Kind::Text(text)) if text == UNBOUNDED => {
+            Some(Value::Ratio(Bound::Unbounded))
+        }
+        (Claim::Ratio(..), Kind::Text(text)) => {
+            Rational::parse(text).map(|ratio| Value::Ratio(Bound::Most(ratio)))
+        }
+        (Claim::Ratio(..), _) => value
+            .within(0, u64::MAX)
+            .and_then(|number| Rational::new(number, 1))
+            .map(|ratio| Value::Ratio(Bound::Most(ratio))),
+        (_, Kind::Text(text)) if text == UNBOUNDED => Some(Value::Number(Bound::Unbounded)),
+        (_, _) => value.within(0, u64::MAX).map(|most| Value::Number(Bound::Most(most))),
+    };
+    if answer.is_none() {
+        let fraction =
+            if matches!(claim, Claim::Ratio(..)) { ", a fraction `\"p/q\"`" } else { "" };
+        value.wrong(source, key, &format!("a number{fraction} or `\"{UNBOUNDED}\"`"));
+    }
+    answer.map(Expected::Value)
+}
+
+/// The threshold that a spec writes: a number, or `"never"`.
+fn from(
+    source: &mut Source<'_>,
+    root: &Table<'_>,
+    entry: &Entry<'_>,
+    claim: Claim,
+) -> Option<Option<u64>> {
+    if root.get("sweep").is_none() {
+        let hint = "a threshold is a value of the first parameter of `[sweep]`";
+        source.problem_with_hint(entry.key_at, "a threshold needs a sweep", hint);
+        return None;
+    }
+    if matches!(claim, Claim::Ladder(_)) {
+        let hint = "ask for the threshold of a line, such as `threshold starvation-free charge`";
+        source.problem_with_hint(entry.key_at, "the ladder has several thresholds", hint);
+        return None;
+    }
+    if matches!(&entry.value.kind, Kind::Text(text) if text == "never") {
+        return Some(None);
+    }
+    let number = entry.value.within(0, u64::MAX);
+    if number.is_none() {
+        entry.value.wrong(source, &entry.key, "a number or `\"never\"`");
+    }
+    number.map(Some)
+}
+
 fn count(source: &mut Source<'_>, entry: &Entry<'_>) -> Option<u64> {
     entry.value.number(source, &entry.key, 0, u64::MAX)
 }
 
-fn unknown(source: &mut Source<'_>, root: &Table<'_>, entry: &Entry<'_>, actors: &[ActorConfig]) {
-    let key = entry.key.as_str();
+fn unknown(
+    source: &mut Source<'_>,
+    root: &Table<'_>,
+    entry: &Entry<'_>,
+    key: &str,
+    actors: &[ActorConfig],
+) {
     // A claim about an actor is unknown only because of the actor.
-    let about = key.split_once(" of ").filter(|(claim, _)| {
-        Claim::parse(&format!("{claim} of ACTOR"), |_| Some(ActorId(0))).is_some()
-    });
-    if let Some((_, actor)) = about {
+    if Claim::parse(key, |_| Some(ActorId(0))).is_some() {
+        let actor = key.split_once(" of ").map_or("", |(_, actor)| actor);
+        let actor = actor.split(' ').next().unwrap_or_default();
         let all = actors.iter().map(|actor| actor.name.as_str());
         // One that can't be used is a problem of its own.
         if !names(root, "actor").contains(&actor) && !names(root, "worker").contains(&actor) {
             let message = format!("no actor is named `{}`", shorten(actor));
             source.unknown(entry.key_at, message, actor, "actors", all);
         }
+        return;
+    }
+    if let Some((name, kind, all)) = claim::not_a_claim(key) {
+        let message = format!("`{}` is none of the {kind}", shorten(name));
+        source.unknown(entry.key_at, message, name, kind, all.iter().map(String::as_str));
         return;
     }
     let claims = claim::names();

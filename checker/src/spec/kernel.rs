@@ -10,7 +10,9 @@ use serde_json::{Map, Value as Json};
 /// it, or could not make a step without it.
 fn range(constant: &str) -> (u64, u64) {
     match constant {
-        "memcg_charge_batch" | "swap_cluster_max" => (1, PAGES_MOST),
+        "memcg_charge_batch" | "swap_cluster_max" | "min_lru_batch" | "max_lru_batch"
+        | "pagevec_size" => (1, PAGES_MOST),
+        "def_priority" => (0, 12),
         "nr_memcg_stock" => (1, 255),
         "page_alloc_costly_order" => (0, 32),
         "hz" => (1, 10_000),

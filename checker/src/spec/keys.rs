@@ -45,6 +45,7 @@ pub const TOP: Section = Section {
         key("actor", "A task. At least one."),
         key("worker", "The worker that runs the queued stock drains of a CPU."),
         key("design", "A design of the spec's own."),
+        key("sweep", "Parameters, and the values to check the spec with."),
         key("expect", "What is expected of a design."),
     ],
 };
@@ -128,6 +129,10 @@ pub const ACTOR: Section = Section {
         key("does", "Its program, a list of operations. Required."),
         key("repeat", "Whether it starts over at the end; `false` by default."),
         key("flags", "The situation it charges in, a list of flags."),
+        key(
+            "count",
+            "How many there are of it, named `A1`, `A2` and so on; one named `A` by default.",
+        ),
     ],
 };
 
@@ -159,6 +164,16 @@ pub const DESIGN_FILE: Section = Section {
     ],
 };
 
+/// `[sweep]`.
+pub const SWEEP: Section = Section {
+    name: "[sweep]",
+    summary: "Parameters of the spec's own, each with its values: a list `[2, 3]`, or a range \
+              `\"2..12\"` with both ends. Where a key has the string `\"$NAME\"`, it has the \
+              value of the parameter NAME. The spec is checked at every combination, and what is \
+              expected is expected of each.",
+    keys: &[],
+};
+
 /// `[expect.NAME]`, beside the properties.
 pub const EXPECT: Section = Section {
     name: "[expect.NAME]",
@@ -171,5 +186,16 @@ pub const EXPECT: Section = Section {
 };
 
 /// Every section, in the order of the reference.
-pub const SECTIONS: &[&Section] =
-    &[&TOP, &GRANULARITY, &WORLD, &MEMCG, &CPU, &ACTOR, &WORKER, &DESIGN, &EXPECT, &DESIGN_FILE];
+pub const SECTIONS: &[&Section] = &[
+    &TOP,
+    &GRANULARITY,
+    &WORLD,
+    &MEMCG,
+    &CPU,
+    &ACTOR,
+    &WORKER,
+    &DESIGN,
+    &SWEEP,
+    &EXPECT,
+    &DESIGN_FILE,
+];

@@ -3,7 +3,7 @@
 use super::actors::Places;
 use super::problem::{Problems, Source};
 use super::tree::{Table, names, parse as parse_tree};
-use super::{Spec, Tier, actors, designs, expect, kernel, keys, world};
+use super::{Point, Spec, Tier, actors, designs, expect, kernel, keys, sweep, world};
 use mm_model::scenario::Scenario;
 
 const TIERS: &[(&str, Tier)] = &[("pr", Tier::Pr), ("nightly", Tier::Nightly)];
@@ -16,14 +16,30 @@ pub fn parse(file: &str, text: &str) -> Result<Spec, Problems> {
         source.problem_with_hint(0, "the file is empty", hint);
         return Err(source.finish());
     }
-    let spec = parse_tree(&mut source).and_then(|root| read(&mut source, file, &root));
+    let spec = parse_tree(&mut source).and_then(|root| {
+        let mut whole: Option<Spec> = None;
+        for values in sweep::points(&mut source, &root) {
+            let root = sweep::at(&mut source, &root, &values);
+            let spec = read(&mut source, file, &root, values)?;
+            match &mut whole {
+                Some(whole) => whole.points.extend(spec.points),
+                None => whole = Some(spec),
+            }
+        }
+        whole
+    });
     match spec {
         Some(spec) if source.is_clean() => Ok(spec),
         Some(_) | None => Err(source.finish()),
     }
 }
 
-fn read(source: &mut Source<'_>, file: &str, root: &Table<'_>) -> Option<Spec> {
+fn read(
+    source: &mut Source<'_>,
+    file: &str,
+    root: &Table<'_>,
+    values: sweep::Values,
+) -> Option<Spec> {
     root.only(source, keys::TOP.name, &keys::TOP.names());
     let title = root.require(source, keys::TOP.name, "title");
     let title = title.and_then(|value| value.text(source, "title"));
@@ -55,16 +71,20 @@ fn read(source: &mut Source<'_>, file: &str, root: &Table<'_>) -> Option<Spec> {
         tier: tier?,
         designs,
         expectations,
-        scenario: Scenario {
-            kernel: kernel?,
-            design,
-            memcgs,
-            cpus,
-            inodes: Vec::new(),
-            files: Vec::new(),
-            actors,
-            policy: policy?,
-            granularity: granularity?,
-        },
+        points: vec![Point {
+            values,
+            scenario: Scenario {
+                kernel: kernel?,
+                design,
+                memcgs,
+                cpus,
+                inodes: Vec::new(),
+                files: Vec::new(),
+                actors,
+                policy: policy?,
+                granularity: granularity?,
+                ram: None,
+            },
+        }],
     })
 }

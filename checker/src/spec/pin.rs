@@ -1,6 +1,7 @@
 //! Writes expectations into the text of a spec, and leaves all else as it is written. The only
 //! user of the `toml_edit` crate.
 
+use crate::value::Expected;
 use toml_edit::{DocumentMut, Item, Key, Table, Value, value};
 
 /// What is expected of a design.
@@ -8,12 +9,10 @@ use toml_edit::{DocumentMut, Item, Key, Table, Value, value};
 pub struct Pins {
     /// Its name.
     pub design: String,
-    /// Properties with their verdicts, in the order they are written.
-    pub verdicts: Vec<(String, &'static str)>,
-    /// Distinct states.
-    pub states: u64,
-    /// Transitions between them.
-    pub transitions: u64,
+    /// Claims with their answers, in the order they are written.
+    pub answers: Vec<(String, Expected)>,
+    /// Distinct states, and transitions between them.
+    pub counts: Option<(u64, u64)>,
 }
 
 /// The text of a spec with these expectations. Comments stay with their entries, and entries that
@@ -50,17 +49,28 @@ fn table_of<'t>(parent: &'t mut Table, name: &str) -> &'t mut Table {
         let inline = std::mem::take(item);
         *item = Item::Table(inline.into_table().expect("a spec's expectations are tables"));
     }
-    let table = item.as_table_mut().expect("it was made one");
+    if let Some(mut key) = parent.key_mut(name) {
+        // The space before the `=` that was there.
+        key.leaf_decor_mut().clear();
+        key.dotted_decor_mut().clear();
+    }
+    let table = parent[name].as_table_mut().expect("it was made one");
     table.set_dotted(false);
     table
 }
 
 fn fill(table: &mut Table, pins: &Pins) {
-    let verdicts = pins.verdicts.iter().map(|(name, verdict)| (name.as_str(), value(*verdict)));
     let number = |number: u64| value(i64::try_from(number).expect("a search ends before that"));
-    let numbers = [("states", number(pins.states)), ("transitions", number(pins.transitions))];
-    let mut entries: Vec<(Key, Item)> = verdicts
-        .chain(numbers)
+    let answer = |expected: &Expected| match expected.json().as_u64() {
+        Some(found) => number(found),
+        None => value(expected.to_string()),
+    };
+    let answers = pins.answers.iter().map(|(name, expected)| (name.as_str(), answer(expected)));
+    let counts = pins.counts.map(|(states, transitions)| {
+        [("states", number(states)), ("transitions", number(transitions))]
+    });
+    let mut entries: Vec<(Key, Item)> = answers
+        .chain(counts.into_iter().flatten())
         .map(|(name, new)| match table.remove_entry(name) {
             Some((key, old)) => (key, replaced(old, new)),
             None => (Key::new(name), new),

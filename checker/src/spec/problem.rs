@@ -117,6 +117,8 @@ impl<'a> Source<'a> {
     /// What was noted, in the order of the file.
     pub(super) fn finish(mut self) -> Problems {
         self.found.sort_by_key(|(at, _)| *at);
+        // Each point of a sweep is read, and what is wrong with one mostly is with all.
+        self.found.dedup();
         Problems(self.found.into_iter().map(|(_, problem)| problem).collect())
     }
 }

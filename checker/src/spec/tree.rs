@@ -5,6 +5,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// A value, where it begins, and how it is written there.
+#[derive(Clone)]
 pub(super) struct Value<'a> {
     pub(super) at: usize,
     pub(super) written: &'a str,
@@ -12,6 +13,7 @@ pub(super) struct Value<'a> {
 }
 
 /// What a value is.
+#[derive(Clone)]
 pub(super) enum Kind<'a> {
     Text(String),
     Number(i128),
@@ -23,12 +25,14 @@ pub(super) enum Kind<'a> {
 }
 
 /// A table: entries in the order of the file.
+#[derive(Clone)]
 pub(super) struct Table<'a> {
     pub(super) at: usize,
     pub(super) entries: Vec<Entry<'a>>,
 }
 
 /// A key with its value.
+#[derive(Clone)]
 pub(super) struct Entry<'a> {
     pub(super) key: String,
     pub(super) key_at: usize,

@@ -5,7 +5,8 @@ use super::problem::Source;
 use super::tree::{Kind, Table, Value, shorten, tables};
 use mm_model::ids::MemcgId;
 use mm_model::scenario::{
-    CpuConfig, FilePolicy, Granularity, MemcgConfig, OomOutcome, PassFrees, Policy, Steps,
+    CpuConfig, FilePolicy, Granularity, MemcgConfig, OomOutcome, PassFrees, Policy, Reclaim,
+    ReclaimPolicy, Steps,
 };
 use mm_model::units::Pages;
 
@@ -30,8 +31,8 @@ pub(super) fn granularity(source: &mut Source<'_>, root: &Table<'_>) -> Option<G
         None => Some(Steps::One),
     };
     let (counter, drain) = (steps("counter"), steps("drain"));
-    let file_ra_state = steps("file-ra-state");
-    Some(Granularity { counter: counter?, drain: drain?, file_ra_state: file_ra_state? })
+    let file_ra_state = steps("file-ra-state")?;
+    Some(Granularity { counter: counter?, drain: drain?, file_ra_state, ..Granularity::default() })
 }
 
 pub(super) fn policy(source: &mut Source<'_>, root: &Table<'_>) -> Option<Policy> {
@@ -40,6 +41,7 @@ pub(super) fn policy(source: &mut Source<'_>, root: &Table<'_>) -> Option<Policy
         pass_may_fail: false,
         oom: vec![OomOutcome::None],
         charge_moving: false,
+        reclaim: ReclaimPolicy::default(),
         file: FilePolicy::default(),
     };
     let Some(value) = root.get("world") else { return Some(policy) };
@@ -155,6 +157,7 @@ fn memcg<'t, 'a>(source: &mut Source<'_>, table: &'t Table<'a>) -> Option<Writte
         memsw_max: memsw_max?,
         lru: lru?,
         anon: anon?,
+        reclaim: Reclaim::default(),
     };
     Some(Written { table, config, parent })
 }
@@ -165,10 +168,15 @@ pub(super) fn name(source: &mut Source<'_>, table: &Table<'_>, section: &str) ->
     word(source, value, "name")
 }
 
+/// Whether a name is one word.
+pub(super) fn word_is(name: &str) -> bool {
+    !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || c.is_control())
+}
+
 /// A name: one word.
 pub(super) fn word(source: &mut Source<'_>, value: &Value<'_>, key: &str) -> Option<String> {
     let name = value.text(source, key)?;
-    if name.is_empty() || name.contains(|c: char| c.is_whitespace() || c.is_control()) {
+    if !word_is(name) {
         value.wrong(source, key, "one word");
         return None;
     }

@@ -1,7 +1,9 @@
 //! A search that stopped early never says that anything holds.
 
 use crate::scenarios::{all, explored, two_at_the_limit};
-use mm_checker::engine::{Budget, Explored, Progress, Quiet, Stopped, reference, stateright};
+use mm_checker::engine::{
+    Budget, Explored, Progress, Quiet, Stopped, native, reference, stateright,
+};
 use mm_checker::replay::replay;
 use mm_checker::verdict::Verdict;
 use mm_model::design::Changes;
@@ -11,15 +13,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-fn both(budget: &Budget) -> [Explored; 2] {
+fn each(budget: &Budget) -> [Explored; 3] {
     let scenario = two_at_the_limit(&Changes::NONE);
     let (exact, graph) = reference::explore(&scenario, Fuse::No, budget, &mut Quiet, true);
     assert_eq!(graph.is_some(), exact.stopped.is_none(), "no graph without all of it");
-    [exact, stateright::explore(&scenario, Fuse::No, budget, 1, &mut Quiet)]
+    let (fast, graph) = native::explore(&scenario, Fuse::No, budget, &mut Quiet);
+    assert_eq!(graph.is_some(), fast.stopped.is_none(), "no graph without all of it");
+    [exact, fast, stateright::explore(&scenario, Fuse::No, budget, 1, &mut Quiet)]
 }
 
 #[test]
-fn each_budget_stops_both_engines_and_leaves_what_is_open_unknown() {
+fn each_budget_stops_every_engine_and_leaves_what_is_open_unknown() {
     let interrupted = Arc::new(AtomicBool::new(true));
     let budgets = [
         (Budget { max_states: Some(20), ..Budget::default() }, Stopped::States),
@@ -28,7 +32,7 @@ fn each_budget_stops_both_engines_and_leaves_what_is_open_unknown() {
         (Budget { interrupted, ..Budget::default() }, Stopped::Interrupted),
     ];
     for (budget, reason) in budgets {
-        for explored in both(&budget) {
+        for explored in each(&budget) {
             assert_eq!(explored.stopped, Some(reason));
             let verdicts = (0..PROPERTIES.len()).map(|at| explored.verdict(at));
             assert!(verdicts.into_iter().all(|verdict| verdict == Verdict::Unknown));
@@ -40,7 +44,7 @@ fn each_budget_stops_both_engines_and_leaves_what_is_open_unknown() {
 fn a_budget_of_exactly_the_states_there_are_is_enough_and_one_less_is_not() {
     let (whole, _) = explored(&two_at_the_limit(&Changes::NONE), Fuse::No);
     for (most, stopped) in [(whole.states, None), (whole.states - 1, Some(Stopped::States))] {
-        for explored in both(&Budget { max_states: Some(most), ..Budget::default() }) {
+        for explored in each(&Budget { max_states: Some(most), ..Budget::default() }) {
             assert_eq!(explored.stopped, stopped);
         }
     }
@@ -87,7 +91,8 @@ fn a_violation_found_before_the_budget_ran_out_counts_and_has_its_trace() {
             let (exact, _) =
                 reference::explore(&scenario, Fuse::OwnLocal, &budget, &mut Quiet, false);
             let found = stateright::explore(&scenario, Fuse::OwnLocal, &budget, 1, &mut Quiet);
-            for explored in [exact, found] {
+            let (fast, _) = native::explore(&scenario, Fuse::OwnLocal, &budget, &mut Quiet);
+            for explored in [exact, fast, found] {
                 assert_eq!(explored.stopped, Some(Stopped::States), "{name}");
                 for at in 0..PROPERTIES.len() {
                     match explored.verdict(at) {

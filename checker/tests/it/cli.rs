@@ -43,16 +43,11 @@ fn an_expected_violation_is_a_success() {
     status 0
     -- stdout
     one.toml: A charge that must not fail
-      refused (a change of linux-7.3): 10 states, 9 transitions, depth 9
-        !           charges-conserved                       vacuous   it never applied, so this says nothing
-        -           usage-within-max                        holds
-        !           speculative-charge-never-ooms           vacuous   it never applied, so this says nothing
-        ok          errors-legitimate                       violated  in 9 steps
-        -           nothing-leaked                          holds
-        !           deadlock-free                           vacuous   it never applied, so this says nothing
-        -           livelock-free charge (weak fairness)    holds
-        -           starvation-free charge (weak fairness)  holds
-    1 search: 1 as expected, 4 without expectation, 3 vacuous and without expectation
+      ok          refused (a change of linux-7.3): 7 hold, 1 violated, 3 vacuous, 10 states
+        !           charges-conserved              vacuous   it never applied, so this says nothing
+        !           speculative-charge-never-ooms  vacuous   it never applied, so this says nothing
+        !           deadlock-free                  vacuous   it never applied, so this says nothing
+    1 search: 1 as expected, 7 without expectation, 3 vacuous and without expectation
     -- stderr
     ");
 }
@@ -63,34 +58,12 @@ fn an_unexpected_violation_is_shown() {
     status 1
     -- stdout
     one.toml: A charge that must not fail
-      refused (a change of linux-7.3): 10 states, 9 transitions, depth 9
-        !           charges-conserved                       vacuous   it never applied, so this says nothing
-        -           usage-within-max                        holds
-        !           speculative-charge-never-ooms           vacuous   it never applied, so this says nothing
-        UNEXPECTED  errors-legitimate                       violated  in 9 steps; expected holds
-        -           nothing-leaked                          holds
-        !           deadlock-free                           vacuous   it never applied, so this says nothing
-        -           livelock-free charge (weak fairness)    holds
-        -           starvation-free charge (weak fairness)  holds
-
-        how errors-legitimate is violated
-        (claim: a charge returns 0 or -ENOMEM, and never an error if it must not fail or may use reserves (NOFAIL, HIGH))
-               job: usage 0 of 0, 0 reclaimable, 0 anonymous
-               CPU 0: drain work Clear
-               A: in user space
-             1  A: charge begins (nofail); consume_stock(job, 1 page) = 0
-             2  A: try_charge_memcg: page_counter_try_charge(job, memory, 1 page) = refused by job; memcg_memory_event_max(job)
-             3  A: try_charge_memcg: try_to_free_mem_cgroup_pages(job, 1 page) = 0
-             4  A: try_charge_memcg: mem_cgroup_margin(job) = 0
-             5  A: try_charge_memcg: drain_all_stock(job); consume_stock(job, 1 page) = 0
-             6  A: try_charge_memcg: page_counter_try_charge(job, memory, 1 page) = refused by job; memcg_memory_event_max(job)
-             7  A: try_charge_memcg: try_to_free_mem_cgroup_pages(job, 1 page) = 0
-             8  A: try_charge_memcg: mem_cgroup_margin(job) = 0
-             9  A: try_charge_memcg: mem_cgroup_margin(job) = 0; mem_cgroup_oom(job, order 0) = 0; charge ends: -ENOMEM
-               job: usage 0 of 0, 0 reclaimable, 0 anonymous
-               CPU 0: drain work Clear
-               A: at rest
-    1 search: 0 as expected, 1 unexpected, 4 without expectation, 3 vacuous and without expectation
+      UNEXPECTED  refused (a change of linux-7.3): 7 hold, 1 violated, 3 vacuous, 10 states
+        !           charges-conserved              vacuous   it never applied, so this says nothing
+        !           speculative-charge-never-ooms  vacuous   it never applied, so this says nothing
+        UNEXPECTED  errors-legitimate              violated  in 9 steps; expected holds
+        !           deadlock-free                  vacuous   it never applied, so this says nothing
+    1 search: 0 as expected, 1 unexpected, 7 without expectation, 3 vacuous and without expectation
     -- stderr
     ");
 }
@@ -101,16 +74,12 @@ fn a_known_violation_that_vanished_is_unexpected() {
     status 1
     -- stdout
     one.toml: A charge that must not fail
-      refused (a change of linux-7.3): 10 states, 9 transitions, depth 9
-        !           charges-conserved                       vacuous   it never applied, so this says nothing
-        UNEXPECTED  usage-within-max                        holds     expected violated
-        !           speculative-charge-never-ooms           vacuous   it never applied, so this says nothing
-        -           errors-legitimate                       violated  in 9 steps
-        -           nothing-leaked                          holds
-        !           deadlock-free                           vacuous   it never applied, so this says nothing
-        -           livelock-free charge (weak fairness)    holds
-        -           starvation-free charge (weak fairness)  holds
-    1 search: 0 as expected, 1 unexpected, 4 without expectation, 3 vacuous and without expectation
+      UNEXPECTED  refused (a change of linux-7.3): 7 hold, 1 violated, 3 vacuous, 10 states
+        !           charges-conserved              vacuous   it never applied, so this says nothing
+        UNEXPECTED  usage-within-max               holds     expected violated
+        !           speculative-charge-never-ooms  vacuous   it never applied, so this says nothing
+        !           deadlock-free                  vacuous   it never applied, so this says nothing
+    1 search: 0 as expected, 1 unexpected, 7 without expectation, 3 vacuous and without expectation
     -- stderr
     ");
 }
@@ -121,18 +90,13 @@ fn other_numbers_than_pinned_are_drift() {
     status 3
     -- stdout
     one.toml: A charge that must not fail
-      refused (a change of linux-7.3): 10 states, 9 transitions, depth 9
-        !           charges-conserved                       vacuous   it never applied, so this says nothing
-        -           usage-within-max                        holds
-        !           speculative-charge-never-ooms           vacuous   it never applied, so this says nothing
-        -           errors-legitimate                       violated  in 9 steps
-        -           nothing-leaked                          holds
-        !           deadlock-free                           vacuous   it never applied, so this says nothing
-        -           livelock-free charge (weak fairness)    holds
-        -           starvation-free charge (weak fairness)  holds
+      DRIFT       refused (a change of linux-7.3): 7 hold, 1 violated, 3 vacuous, 10 states
+        !           charges-conserved              vacuous   it never applied, so this says nothing
+        !           speculative-charge-never-ooms  vacuous   it never applied, so this says nothing
+        !           deadlock-free                  vacuous   it never applied, so this says nothing
         DRIFT       10 states, pinned 1,000
         DRIFT       9 transitions, pinned 1
-    1 search: 0 as expected, 1 with other numbers than pinned, 5 without expectation, 3 vacuous and without expectation
+    1 search: 0 as expected, 1 with other numbers than pinned, 8 without expectation, 3 vacuous and without expectation
     -- stderr
     ");
 }
@@ -155,16 +119,8 @@ fn a_spent_budget_leaves_what_is_open_unknown() {
     status 5
     -- stdout
     one.toml: A charge that must not fail
-      refused (a change of linux-7.3): 2 states, 1 transitions, depth 1, stopped by --max-states
-        ?           charges-conserved                       unknown
-        ?           usage-within-max                        unknown   expected holds
-        ?           speculative-charge-never-ooms           unknown
-        ?           errors-legitimate                       unknown
-        ?           nothing-leaked                          unknown
-        ?           deadlock-free                           unknown
-        ?           livelock-free charge (weak fairness)    unknown
-        ?           starvation-free charge (weak fairness)  unknown
-    1 search: 0 as expected, 8 unknown
+      unknown     refused (a change of linux-7.3): 11 unknown, 2 states, stopped by --max-states
+    1 search: 0 as expected, 11 unknown
     -- stderr
     ");
 }
@@ -228,43 +184,10 @@ repeat = true
     status 1
     -- stdout
     one.toml: Starved of the margin
-      linux-7.3: 41 states, 70 transitions, depth 12
-        -           charges-conserved                            holds
-        -           usage-within-max                             holds
-        -           speculative-charge-never-ooms                holds
-        -           errors-legitimate                            holds
-        -           nothing-leaked                               holds
+      UNEXPECTED  linux-7.3: 12 hold, 2 violated, 1 vacuous, 41 states
         !           deadlock-free                                vacuous   it never applied, so this says nothing
-        -           livelock-free charge (weak fairness)         holds
-        -           livelock-free uncharge (weak fairness)       holds
-        -           starvation-free charge (weak fairness)       violated  after 4 steps, a cycle of 5
         UNEXPECTED  starvation-free charge of A (weak fairness)  violated  after 4 steps, a cycle of 5; expected holds
-        -           starvation-free uncharge (weak fairness)     holds
-
-        how starvation-free charge of A (weak fairness) is violated
-        (claim: no fair cycle on which one actor's operation stays open for ever)
-               job: usage 0 of 1, 0 reclaimable, 0 anonymous
-               CPU 0: drain work Clear
-               CPU 1: drain work Clear
-               A: in user space
-               B: in user space
-             1  A: charge begins (readahead); consume_stock(job, 1 page) = 0
-             2  B: charge begins (kernel); consume_stock(job, 1 page) = 0
-             3  B: try_charge_memcg: page_counter_try_charge(job, memory, 1 page) = charged; charge ends: 0; uncharge begins
-             4  A: try_charge_memcg: page_counter_try_charge(job, memory, 1 page) = refused by job; memcg_memory_event_max(job)
-          loop  from here on, for ever:
-             5  A: try_charge_memcg: try_to_free_mem_cgroup_pages(job, 1 page) = 0
-             6  B: memcg_uncharge: page_counter_uncharge(job, memory, 1 page); uncharge ends: 0; charge begins (kernel); consume_stock(job, 1 page) = 0
-             7  A: try_charge_memcg: mem_cgroup_margin(job) = 1; consume_stock(job, 1 page) = 0
-             8  B: try_charge_memcg: page_counter_try_charge(job, memory, 1 page) = charged; charge ends: 0; uncharge begins
-             9  A: try_charge_memcg: page_counter_try_charge(job, memory, 1 page) = refused by job; memcg_memory_event_max(job)
-          loop  and round again, in the state:
-               job: usage 1 of 1, 0 reclaimable, 0 anonymous
-               CPU 0: drain work Clear
-               CPU 1: drain work Clear
-               A: try_charge_memcg Reclaim > try_to_free_mem_cgroup_pages Pass
-               B: memcg_uncharge Memory > page_counter_uncharge Subtract
-    1 search: 0 as expected, 1 unexpected, 9 without expectation, 1 vacuous and without expectation
+    1 search: 0 as expected, 1 unexpected, 13 without expectation, 1 vacuous and without expectation
     -- stderr
     ");
 }
@@ -348,6 +271,11 @@ fn json_has_the_promised_form() {
             },
             {
               "agrees": true,
+              "name": "native",
+              "states": 10
+            },
+            {
+              "agrees": true,
               "name": "stateright",
               "states": 10
             }
@@ -396,7 +324,18 @@ fn json_has_the_promised_form() {
 fn markdown_has_a_row_for_each_expectation_and_no_times() {
     let expected = "errors-legitimate = \"violated\"\nusage-within-max = \"violated\"\n\
                     \"livelock-free charge\" = \"holds\"";
-    assert_snapshot!(check(expected, &["--format", "markdown"]).all(), @"");
+    assert_snapshot!(check(expected, &["--format", "markdown"]).all(), @"
+    status 1
+    -- stdout
+    | spec | design | property | verdict | counterexample |
+    |---|---|---|---|---|
+    | one.toml | refused | usage-within-max | **holds**, expected violated |  |
+    | one.toml | refused | errors-legitimate | violated | 9 steps |
+    | one.toml | refused | livelock-free charge (weak fairness) | holds |  |
+    | one.toml | refused | states | 10 |  |
+    | one.toml | refused | transitions | 9 |  |
+    -- stderr
+    ");
 }
 
 #[test]

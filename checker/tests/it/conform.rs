@@ -63,6 +63,91 @@ fn every_vector_of_the_charge_path_passes() {
 }
 
 #[test]
+fn every_vector_of_the_reclaim_loops_passes() {
+    let files = ["reclaim.jsonl", "high.jsonl", "stockpile.jsonl"].map(vectors);
+    let (status, report, err) = conform(&files);
+    assert_eq!((status, err.as_str()), (0, ""));
+    let counts = |file: &Value| (file["cases"].clone(), file["passed"].clone());
+    let counts: Vec<_> =
+        report["files"].as_array().expect("a list of files").iter().map(counts).collect();
+    assert_eq!(counts, [297, 120, 120].map(|cases| (json!(cases), json!(cases))));
+}
+
+/// Two requests of the same memcgs and nodes in 6.12 and 7.3, the only ones in which many passes
+/// share a walk: the kernel took 53 passes and freed 2065 pages, the model 52 and 2053. Both are
+/// within the bound of a request in batches of 32 over four nodes, 127 * 4 + 30 beyond it. What
+/// makes the difference is not known; no start of the iterators does.
+#[test]
+fn every_vector_of_passes_passes_but_two_that_share_a_walk_for_long() {
+    let (status, report, err) = conform(&[vectors("pass.jsonl")]);
+    assert_eq!((status, err.as_str()), (1, ""));
+    let file = &report["files"][0];
+    assert_eq!(
+        (&file["cases"], &file["passed"], &file["skipped"]),
+        (&json!(267), &json!(265), &json!(0))
+    );
+    let failures = file["failures"].as_array().expect("a list of failures");
+    let ids: Vec<_> = failures.iter().map(|failure| &failure["id"]).collect();
+    assert_eq!(ids, ["pp0220", "pp0223"]);
+    for failure in failures {
+        assert_eq!(failure["where"], "asked");
+        let passes = |side: &str| failure[side].as_array().expect("a list of passes").len();
+        assert_eq!((passes("expected"), passes("got")), (53, 52));
+    }
+}
+
+#[test]
+fn another_batch_of_a_request_is_noticed() {
+    assert_caught("reclaim.jsonl", "rp0120", "passes", |row| row["passes"][3][0] = json!(36865));
+}
+
+#[test]
+fn a_drain_before_the_retries_are_used_up_is_noticed() {
+    assert_caught("reclaim.jsonl", "rp0024", "drain_before_pass", |row| {
+        row["drain_before_pass"][0] = json!(15);
+    });
+}
+
+#[test]
+fn another_error_of_a_request_is_noticed() {
+    assert_caught("reclaim.jsonl", "rp0080", "result", |row| row["result"] = json!("EAGAIN"));
+}
+
+#[test]
+fn another_sleep_over_high_is_noticed() {
+    let text = fs::read_to_string(vectors("high.jsonl")).expect("the vectors are read");
+    let rows = text.lines().map(|row| serde_json::from_str::<Value>(row).expect("a row is JSON"));
+    let (id, at) = rows
+        .filter(|row| row["cut"] == 0)
+        .find_map(|row| {
+            let calls = row["calls"].as_array().expect("a list of calls");
+            let at = calls.iter().position(|call| call[0] == "sleep")?;
+            Some((row["id"].as_str().expect("an id").to_owned(), at))
+        })
+        .expect("some handler sleeps");
+    assert_caught("high.jsonl", &id, &format!("calls[{at}]"), |row| {
+        let sleep = &mut calls(row)[at][1];
+        *sleep = json!(sleep.as_u64().expect("ticks") + 1);
+    });
+}
+
+#[test]
+fn another_request_of_the_stockpile_is_noticed() {
+    assert_caught("stockpile.jsonl", "tp0000", "calls[2]", |row| calls(row)[2][2] = json!(170));
+}
+
+#[test]
+fn pages_from_another_memcg_are_noticed() {
+    let text = fs::read_to_string(vectors("pass.jsonl")).expect("the vectors are read");
+    let first = text.lines().next().expect("a row");
+    let mut row: Value = serde_json::from_str(first).expect("a row is JSON");
+    row["passes"][1]["freed"] = json!([[16], [48], [48]]);
+    let (status, report, _) = conform_text(&row.to_string());
+    assert_eq!(status, 1);
+    assert_eq!(report["files"][0]["failures"][0]["where"], "passes[1].freed");
+}
+
+#[test]
 fn every_vector_of_readahead_passes() {
     let files = ["window.jsonl", "stream.jsonl", "stream_budget.jsonl"].map(vectors);
     let (status, report, err) = conform(&files);

@@ -1,14 +1,16 @@
-//! Both engines say the same, with and without fusing.
+//! The engines say the same, with and without fusing.
 
 use crate::scenarios::{all, explored};
-use mm_checker::engine::{Budget, Explored, Quiet, stateright};
-use mm_checker::graph::Graph;
+use mm_checker::cost::{self, Bound};
+use mm_checker::engine::{Budget, Explored, Quiet, native, stateright};
+use mm_checker::graph::{Edge, Graph, Shape};
 use mm_checker::liveness::{Fairness, livelock, starvation};
 use mm_checker::replay::replay;
 use mm_checker::verdict::Verdict;
 use mm_model::env::Operation;
 use mm_model::ids::ActorId;
 use mm_model::machine::Fuse;
+use mm_model::measure::{Amount, MEASURES};
 use mm_model::property::PROPERTIES;
 use mm_model::scenario::{ActorKind, Scenario};
 
@@ -17,7 +19,7 @@ fn by_stateright(scenario: &Scenario, fuse: Fuse) -> Explored {
 }
 
 #[test]
-fn both_engines_agree_on_states_transitions_and_verdicts() {
+fn the_engines_agree_on_states_transitions_and_verdicts() {
     for (name, scenario) in all() {
         for fuse in [Fuse::No, Fuse::OwnLocal] {
             let (exact, _) = explored(&scenario, fuse);
@@ -31,6 +33,70 @@ fn both_engines_agree_on_states_transitions_and_verdicts() {
             assert!(exact.states > 1 && exact.stopped.is_none());
         }
     }
+}
+
+#[test]
+fn the_fast_engine_finds_the_graph_and_the_traces_of_the_oracle() {
+    for (name, scenario) in all() {
+        for fuse in [Fuse::No, Fuse::OwnLocal] {
+            let (exact, oracle) = explored(&scenario, fuse);
+            let (found, graph) = native::explore(&scenario, fuse, &Budget::default(), &mut Quiet);
+            let graph = graph.expect("a search without a budget is complete");
+            let said = |explored: &Explored| {
+                let Explored { states, transitions, depth, stopped, applied, violated, .. } =
+                    explored;
+                (*states, *transitions, *depth, *stopped, *applied, *violated)
+            };
+            assert_eq!(said(&exact), said(&found), "{name}, {fuse:?}");
+            assert_eq!(exact.traces, found.traces, "{name}, {fuse:?}");
+            let (one, other) = (oracle.shape(), graph.shape());
+            assert_eq!(one.len(), other.len());
+            for node in 0..one.len() {
+                assert_eq!(oracle.node(node), graph.node(node), "{name}, {fuse:?}");
+                let edges = |shape: &Shape| {
+                    let edge = |edge: &Edge| (edge.to, shape.label(edge).clone());
+                    shape.edges(node).iter().map(edge).collect::<Vec<_>>()
+                };
+                assert_eq!(edges(one), edges(other), "{name}, {fuse:?}");
+                let open =
+                    |shape: &Shape| scenario.actor_ids().map(|a| shape.open(node, a)).collect();
+                let (mine, theirs): (Vec<_>, Vec<_>) = (open(one), open(other));
+                assert_eq!(mine, theirs);
+            }
+        }
+    }
+}
+
+#[test]
+fn fusing_changes_no_cost_and_no_ratio() {
+    let (mut bounded, mut unbounded) = (0, 0);
+    for (name, scenario) in all() {
+        let [single, fused] = [Fuse::No, Fuse::OwnLocal].map(|fuse| explored(&scenario, fuse).1);
+        for (at, measure) in MEASURES.iter().enumerate() {
+            let place = format!("{name}: {}", measure.name);
+            if let Amount::Level(_) = measure.amount {
+                let [one, other] =
+                    [&single, &fused].map(|graph| cost::peak(graph, &scenario, at).bound);
+                assert!(one >= other, "{place}: what is between fused steps is not seen");
+                continue;
+            }
+            for operation in [Operation::Charge, Operation::Uncharge] {
+                let [one, other] = [&single, &fused].map(|graph| {
+                    let worst = cost::worst(graph, &scenario, at, operation);
+                    (worst.bound, worst.fairness)
+                });
+                assert_eq!(one, other, "{place} per {operation}");
+                bounded += u32::from(matches!(one.0, Some(Bound::Most(most)) if most > 0));
+                unbounded += u32::from(one.0 == Some(Bound::Unbounded));
+                let [one, other] = [&single, &fused].map(|graph| {
+                    let ratio = cost::ratio(graph, &scenario, at, operation);
+                    (ratio.bound, ratio.fairness)
+                });
+                assert_eq!(one, other, "{place} per-each {operation}");
+            }
+        }
+    }
+    assert!(bounded > 20 && unbounded > 20, "{bounded} {unbounded}");
 }
 
 #[test]
@@ -52,6 +118,8 @@ fn the_scenarios_break_what_their_designs_are_made_to_break() {
         ("undoes one level", "no-spurious-refusal"),
         ("undoes one level", "nothing-leaked"),
         ("refuses what must not fail", "errors-legitimate"),
+        ("room for one, in the kernel's steps", "no-transient-excess"),
+        ("room for one and one is forced, in the kernel's steps", "no-transient-excess"),
         ("readahead kills", "speculative-charge-never-ooms"),
     ];
     assert_eq!(broken, expected);
@@ -63,7 +131,11 @@ fn drain_workers_have_work_where_there_are_stocks() {
         let (_, graph) = explored(&scenario, Fuse::No);
         let works = |actor: ActorId| scenario.actors[actor.index()].kind == ActorKind::DrainWorker;
         let mut edges = (0..graph.shape().len()).flat_map(|node| graph.shape().edges(node));
-        assert_eq!(edges.any(|edge| works(edge.actor)), name.contains("drains"), "{name}");
+        assert_eq!(
+            edges.any(|edge| works(graph.shape().actor(edge))),
+            name.contains("drains"),
+            "{name}"
+        );
     }
 }
 
@@ -86,7 +158,7 @@ fn fusing_changes_no_answer_about_progress() {
     for (name, scenario) in all() {
         let [single, fused] = [Fuse::No, Fuse::OwnLocal].map(|fuse| explored(&scenario, fuse).1);
         for operation in [Operation::Charge, Operation::Uncharge] {
-            for fairness in [Fairness::None, Fairness::Weak] {
+            for fairness in [Fairness::None, Fairness::Weak, Fairness::Strong] {
                 let ask = |graph: &Graph| {
                     let starve = |actor| starvation(graph, &scenario, operation, actor, fairness);
                     let mut answers: Vec<_> =

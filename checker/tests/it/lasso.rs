@@ -2,8 +2,13 @@
 //! same by other means.
 
 use crate::scenarios::{Small, charge, explored, lru_add, two_at_the_limit, uncharge};
+use mm_checker::claim::Rung;
+use mm_checker::engine::{Budget, Quiet, native};
+use mm_checker::ladder::standing;
 use mm_checker::liveness::{Fairness, livelock, starvation};
 use mm_checker::node::{Node, expand, initial};
+use mm_checker::spec::library::EMBEDDED;
+use mm_checker::spec::parse;
 use mm_checker::verdict::Verdict;
 use mm_model::design::{Changes, MarginRetry, ProgressRetry};
 use mm_model::env::{Event, Operation};
@@ -69,12 +74,13 @@ fn a_charge_that_waits_for_a_move_that_never_ends_is_a_livelock() {
     }
 }
 
-/// Turns the question whether A's charge can stay open for ever into one about states: at any
+/// Turns the question whether an actor's charge can stay open for ever into one about states: at any
 /// time while it is open, remember the node; when the same node comes again, the charge has not
 /// ended in between, and every actor has stepped or been disabled, there is a fair lasso.
 struct Witness {
     scenario: Scenario,
     fuse: Fuse,
+    actor: ActorId,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -98,13 +104,13 @@ impl Watched {
     }
 }
 
-/// Whether A's charge is open.
-fn open(node: &Node) -> bool {
-    let open = node.state().actors[A.index()].open();
-    open.is_some_and(|(operation, _)| operation == Operation::Charge)
-}
-
 impl Witness {
+    /// Whether the actor's charge is open.
+    fn open(&self, node: &Node) -> bool {
+        let open = node.state().actors[self.actor.index()].open();
+        open.iter().any(|(operation, _)| *operation == Operation::Charge)
+    }
+
     fn disabled(&self, node: &Node) -> Vec<bool> {
         let state = node.state();
         self.scenario.actor_ids().map(|actor| !self.scenario.enabled(&state, actor)).collect()
@@ -122,11 +128,11 @@ impl Model for Witness {
     fn actions(&self, at: &Watched, moves: &mut Vec<Move>) {
         // What is watched from here on: nothing, what was already, or this very node.
         let mut watches = vec![at.remembered.clone()];
-        if at.remembered.is_none() && open(&at.node) {
+        if at.remembered.is_none() && self.open(&at.node) {
             watches.push(Some((at.node.clone(), self.disabled(&at.node))));
         }
         expand(&self.scenario, self.fuse, &at.node, |edge, node| {
-            let ended = edge.actor == A
+            let ended = edge.actor == self.actor
                 && edge
                     .events
                     .iter()
@@ -159,8 +165,9 @@ impl Model for Witness {
     }
 }
 
-fn witness_starves(scenario: &Scenario, fuse: Fuse) -> bool {
-    let checker = Witness { scenario: scenario.clone(), fuse }.checker().spawn_bfs().join();
+fn witness_starves(scenario: &Scenario, fuse: Fuse, actor: ActorId) -> bool {
+    let witness = Witness { scenario: scenario.clone(), fuse, actor };
+    let checker = witness.checker().spawn_bfs().join();
     let lasso = checker.discovery("no lasso");
     if let Some(path) = &lasso {
         assert!(path.last_state().is_lasso());
@@ -196,12 +203,75 @@ fn stateright_finds_a_lasso_exactly_where_the_graph_has_one() {
     ];
     for (name, scenario, expected) in scenarios {
         assert_eq!(starves(&scenario, Fuse::OwnLocal, Fairness::Weak), expected, "{name}: graph");
-        assert_eq!(witness_starves(&scenario, Fuse::OwnLocal), expected, "{name}: witness");
+        assert_eq!(witness_starves(&scenario, Fuse::OwnLocal, A), expected, "{name}: witness");
     }
 }
 
 #[test]
 fn the_witness_needs_no_fusing() {
-    assert!(witness_starves(&uncounted(), Fuse::No));
-    assert!(!witness_starves(&counted(), Fuse::No));
+    assert!(witness_starves(&uncounted(), Fuse::No, A));
+    assert!(!witness_starves(&counted(), Fuse::No, A));
+}
+
+/// The witness remembers one state in each: it sees the square of what there is.
+const TINY: u64 = 400;
+
+#[test]
+fn the_witness_confirms_every_lasso_verdict_of_the_tiny_specs() {
+    let (mut holds, mut violated) = (0, 0);
+    for (file, text) in EMBEDDED {
+        let spec = parse(file, text).expect("a spec of the library is sound");
+        for design in &spec.designs {
+            for point in &spec.points {
+                let scenario = point.scenario(&design.design);
+                let budget = Budget { max_states: Some(TINY), ..Budget::default() };
+                let (_, graph) = native::explore(&scenario, Fuse::OwnLocal, &budget, &mut Quiet);
+                let Some(graph) = graph else { continue };
+                for actor in scenario.actor_ids() {
+                    let charge = Operation::Charge;
+                    let answer = starvation(&graph, &scenario, charge, actor, Fairness::Weak);
+                    let starves = answer.verdict() == Verdict::Violated;
+                    let place = format!("{file}, {}: {actor:?}", design.name);
+                    let witness = witness_starves(&scenario, Fuse::OwnLocal, actor);
+                    assert_eq!(witness, starves, "{place}");
+                    *(if starves { &mut violated } else { &mut holds }) += 1;
+                }
+            }
+        }
+    }
+    assert!(holds > 20 && violated > 10, "{holds} hold, {violated} are violated");
+}
+
+#[test]
+fn on_one_cpu_nobody_takes_the_margin_before_the_retry() {
+    let ask = |scenario: &Scenario, fairness| {
+        let (_, graph) = explored(scenario, Fuse::No);
+        starvation(&graph, scenario, Operation::Charge, A, fairness).verdict()
+    };
+    // The retry without a count needs somebody who takes the margin in between.
+    assert_eq!(ask(&uncounted(), Fairness::Strong), Verdict::Violated);
+    assert_eq!(ask(&uncounted(), Fairness::RunToYield), Verdict::Holds);
+    // Waiting for a move that never ends, a charge spins and keeps everybody out.
+    let held = [charge(1, "kernel")];
+    let moving = Small::job(0).preset("linux-6.12").charge_moving().forever("A", &held).build();
+    assert_eq!(ask(&moving, Fairness::RunToYield), Verdict::Violated);
+}
+
+#[test]
+fn the_ladder_says_how_high_a_charge_stands_and_under_what() {
+    let standing = |scenario: &Scenario| {
+        let (_, graph) = explored(scenario, Fuse::OwnLocal);
+        let found = standing(&graph, scenario, Operation::Charge);
+        (found.rung, found.fairness)
+    };
+    let alone = Small::job(1).lru(1).once("A", &[charge(1, "readahead")]).build();
+    assert_eq!(standing(&alone), (Some(Rung::WaitFree), Some(Fairness::None)));
+    // Counted, a charge ends within a bounded number of its own steps.
+    assert_eq!(standing(&counted()), (Some(Rung::WaitFree), Some(Fairness::None)));
+    // Uncounted, one charge can starve another whatever is assumed; some charge always ends.
+    let (rung, _) = standing(&uncounted());
+    assert_eq!(rung, Some(Rung::LivelockFree));
+    let held = [charge(1, "kernel")];
+    let moving = Small::job(0).preset("linux-6.12").charge_moving().forever("A", &held).build();
+    assert_eq!(standing(&moving), (Some(Rung::None), None));
 }

@@ -157,7 +157,8 @@ fn by_shared_memory() -> Seen {
         let tasks = state.actors.iter().map(|actor| match actor.at {
             At::Task(Task::User(at)) => Some((at, actor.current.held.0)),
             At::Task(Task::Kernel(..) | Task::ReturnToUser(..) | Task::Exited)
-            | At::DrainWorker(_) => None,
+            | At::DrainWorker(_)
+            | At::Kswapd(_) => None,
         });
         Some((state.world.memcgs[0].memory.usage.0, tasks.collect::<Option<Vec<_>>>()?))
     };

@@ -72,9 +72,14 @@ fn wraps(scenario: &Scenario) -> BTreeSet<&'static str> {
         expand(scenario, Fuse::OwnLocal, &node, |edge, to| {
             let wrapped = edge.events.iter().filter_map(|event| match event {
                 Event::Wrapped(wrap) => Some(<&str>::from(wrap)),
-                Event::Begin(..) | Event::End(..) | Event::Returned(..) | Event::AboveMax(..) => {
-                    None
-                }
+                Event::Returned(..)
+                | Event::Begin(..)
+                | Event::End(..)
+                | Event::AboveMax(..)
+                | Event::Requested(_)
+                | Event::Reclaimed(..)
+                | Event::Restarted(_)
+                | Event::Signalled(_) => None,
             });
             wraps.extend(wrapped);
             nodes.insert(to);

@@ -10,7 +10,8 @@ use mm_model::kernel::Kernel;
 use mm_model::machine::Fuse;
 use mm_model::scenario::{
     ActorConfig, ActorKind, CpuConfig, FileConfig, FilePolicy, Granularity, InodeConfig,
-    MemcgConfig, OomOutcome, Op, PassFrees, Policy, Scenario, Steps, Store, TaskContext, TaskFlags,
+    MemcgConfig, OomOutcome, Op, PassFrees, Policy, Reclaim, ReclaimPolicy, Scenario, Steps, Store,
+    TaskContext, TaskFlags,
 };
 use mm_model::units::{PageIndex, Pages};
 
@@ -28,6 +29,7 @@ impl Small {
             memsw_max: None,
             lru: Pages::ZERO,
             anon: Pages::ZERO,
+            reclaim: Reclaim::default(),
         };
         Self(Scenario {
             kernel: Kernel {
@@ -47,9 +49,11 @@ impl Small {
                 pass_may_fail: false,
                 oom: vec![OomOutcome::None],
                 charge_moving: false,
+                reclaim: ReclaimPolicy::default(),
                 file: FilePolicy::default(),
             },
             granularity: Granularity::default(),
+            ram: None,
         })
     }
 
@@ -96,8 +100,8 @@ impl Small {
 
     /// The counters and the drain in the kernel's own steps.
     pub(crate) fn kernel_steps(mut self) -> Self {
-        self.0.granularity =
-            Granularity { counter: Steps::Kernel, drain: Steps::Kernel, ..Granularity::default() };
+        let granularity = &mut self.0.granularity;
+        (granularity.counter, granularity.drain) = (Steps::Kernel, Steps::Kernel);
         self
     }
 
@@ -213,6 +217,8 @@ pub(crate) fn all() -> Vec<(&'static str, Scenario)> {
         Small::job(2).lru(1).design(&changes).kernel_steps().once("A", &program).once("B", &cached)
     };
     let stocked = || Small::job(2).batch(2);
+    let room_for_one =
+        || Small::job(1).within(4).kernel_steps().once("A", &[charge(1, "nonblocking")]);
     let racy = Changes { counter_test: Some(CounterTest::CompareThenAdd), ..Changes::NONE };
     let leaky = Changes { counter_undo: Some(CounterUndo::RefusingLevel), ..Changes::NONE };
     let refused = Changes { nofail: Some(Nofail::Refused), ..Changes::NONE };
@@ -263,6 +269,15 @@ pub(crate) fn all() -> Vec<(&'static str, Scenario)> {
                 .forever("A", &[charge(1, "kernel")])
                 .once("B", &[charge(1, "kernel")])
                 .build(),
+        ),
+        // The winner's attempt has passed `job` and is on its way to `parent` when the other comes.
+        (
+            "room for one, in the kernel's steps",
+            room_for_one().once("B", &[charge(1, "nonblocking")]).build(),
+        ),
+        (
+            "room for one and one is forced, in the kernel's steps",
+            room_for_one().once("B", &[charge(1, "nonblocking_high")]).build(),
         ),
         ("readahead kills", Small::job(0).design(&ooms).once("A", &cached).build()),
     ]

@@ -83,7 +83,7 @@ fn a_top_level_key_is_unknown() {
     assert_snapshot!(with("tier", "speed"), @"
     bad.toml:2:1: the top level has no key `speed`
 
-    hint: the keys of the top level are: title, about, source, tier, designs, kernel, granularity, world, memcg, cpu, actor, worker, design, expect
+    hint: did you mean `sweep`?
     ");
 }
 
@@ -340,7 +340,7 @@ fn a_design_has_the_name_of_a_preset() {
     bad.toml:25:9: `linux-6.1` is the name of a design that is known already
     bad.toml:29:9: no design is named `mine`
 
-    hint: the designs are: linux-7.3, linux-6.1, linux-6.12, readahead-batch-reclaim, mark-round-up
+    hint: the designs are: linux-7.3, linux-6.1, linux-6.12, reclaim-min-32, reclaim-min-32-7.3, reclaim-whole-7.3, readahead-batch-reclaim, mark-round-up
     ");
 }
 
@@ -460,7 +460,7 @@ fn the_problems_of_several_files_are_sorted_by_file() {
 
     hint: a charge needs one: `[[memcg]]` with a `name`
     hint: something must happen: `[[actor]]` with a `name`, a `memcg` and what it `does`
-    hint: the keys of the top level are: title, about, source, tier, designs, kernel, granularity, world, memcg, cpu, actor, worker, design, expect
+    hint: the keys of the top level are: title, about, source, tier, designs, kernel, granularity, world, memcg, cpu, actor, worker, design, sweep, expect
     ");
 }
 

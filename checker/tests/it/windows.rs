@@ -10,7 +10,7 @@ use mm_model::mm::readahead::page_cache_ra_order::PageCacheRaOrder;
 use mm_model::page_cache::{Folio, FolioFlags};
 use mm_model::scenario::{
     CpuConfig, FileConfig, FilePolicy, Granularity, InodeConfig, OomOutcome, PassFrees, Policy,
-    Scenario, Store, TaskContext, TaskFlags,
+    ReclaimPolicy, Scenario, Store, TaskContext, TaskFlags,
 };
 use mm_model::state::Current;
 use mm_model::step::{Ctx, run_alone};
@@ -47,7 +47,14 @@ impl Env for Quiet {
         match event {
             Event::Returned(Call::File(FileCall::FolioSetReadahead { .. }), _) => self.marks += 1,
             Event::Wrapped(_) => self.wraps += 1,
-            Event::Returned(..) | Event::Begin(..) | Event::End(..) | Event::AboveMax(..) => {}
+            Event::Returned(..)
+            | Event::Begin(..)
+            | Event::End(..)
+            | Event::AboveMax(..)
+            | Event::Requested(_)
+            | Event::Reclaimed(..)
+            | Event::Restarted(_)
+            | Event::Signalled(_) => {}
         }
     }
 
@@ -94,9 +101,11 @@ fn scenario(design: Design, store: Store) -> Scenario {
             pass_may_fail: false,
             oom: vec![OomOutcome::None],
             charge_moving: false,
+            reclaim: ReclaimPolicy::default(),
             file: FilePolicy::default(),
         },
         granularity: Granularity::default(),
+        ram: None,
     }
 }
 

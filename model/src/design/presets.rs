@@ -2,12 +2,13 @@
 
 use super::{
     BaseEnomem, BaseWindows, BatchAnswer, BatchDrain, BatchLevels, BatchRefuses, BatchRoot,
-    ChargeMoving, CounterTest, CounterUndo, Design, DrainQueue, DrainWait, DyingOom, DyingOverHigh,
-    EarlyMark, EofMark, FallbackAfter, FallbackSize, FaultTests, ForcedChunks, LeftoverFolios,
-    MappingOrders, MarginRetry, MarkRounding, MaxEvent, MemswNoswap, NoGap, NoGapBefore, Nofail,
-    NoreclaimBatch, Noretry, OversizeRefill, PastEnd, PrevPosStore, ProgressRetry, ReadBehind,
-    ReadEnd, ReadaheadBatch, ReadaheadCharge, ReadaheadCount, ReadaheadOrder, StockSlots,
-    VictimCharge, WindowEnd, WindowRules,
+    ChargeMoving, CounterTest, CounterUndo, Design, DrainQueue, DrainWait, DyingCgroup, DyingOom,
+    DyingOverHigh, EarlyMark, EofMark, FallbackAfter, FallbackSize, FaultTests, ForcedChunks,
+    LeftoverFolios, Lru, MappingOrders, MarginRetry, MarkRounding, MaxEvent, MemcgWalk,
+    MemswNoswap, MglruBudget, MglruGoal, MglruSignal, NoGap, NoGapBefore, Nofail, NoreclaimBatch,
+    Noretry, OversizeRefill, PastEnd, PrevPosStore, ProgressRetry, ReadBehind, ReadEnd,
+    ReadaheadBatch, ReadaheadCharge, ReadaheadCount, ReadaheadOrder, ReclaimBatch, ReclaimSignal,
+    StockSlots, VictimCharge, WindowEnd, WindowRules,
 };
 
 /// A design with a name.
@@ -38,6 +39,16 @@ const LINUX_7_3: Design = Design {
     nofail: Nofail::Forced,
     counter_test: CounterTest::AddThenCompare,
     counter_undo: CounterUndo::AllLevels,
+    lru: Lru::Classic,
+    memcg_walk: MemcgWalk::Shared,
+    mglru_budget: MglruBudget::Once,
+    mglru_goal: MglruGoal::Always,
+    mglru_signal: MglruSignal::EndsProactive,
+    reclaim_batch: ReclaimBatch::Fraction,
+    reclaim_signal: ReclaimSignal::Restarts,
+    dying_cgroup: DyingCgroup::Stops,
+    reclaim_batch_divisor: 4,
+    reclaim_floor: 1,
     readahead_charge: ReadaheadCharge::Blocking,
     readahead_count: ReadaheadCount::Control,
     readahead_batch: ReadaheadBatch::RestOfWindow,
@@ -78,6 +89,11 @@ const LINUX_6_12: Design = Design {
     max_event: MaxEvent::ForcedBefore,
     charge_moving: ChargeMoving::Waits,
     dying_oom: DyingOom::Succeeds,
+    mglru_budget: MglruBudget::Evictable,
+    mglru_goal: MglruGoal::Root,
+    mglru_signal: MglruSignal::Ignored,
+    reclaim_signal: ReclaimSignal::Interrupts,
+    dying_cgroup: DyingCgroup::GoesOn,
     eof_mark: EofMark::Kept,
     early_mark: EarlyMark::Unchecked,
     readahead_order: ReadaheadOrder::MarkedFolio,
@@ -96,6 +112,10 @@ const LINUX_6_1: Design = Design {
     drain_queue: DrainQueue::EveryCpu,
     victim_charge: VictimCharge::Retries,
     dying_over_high: DyingOverHigh::Reclaims,
+    memcg_walk: MemcgWalk::Full,
+    mglru_budget: MglruBudget::Total,
+    mglru_signal: MglruSignal::FatalCounts,
+    reclaim_batch: ReclaimBatch::Whole,
     mapping_orders: MappingOrders::AnyOrZero,
     base_enomem: BaseEnomem::Continues,
     forced_chunks: ForcedChunks::Computed,
@@ -106,6 +126,12 @@ const LINUX_6_1: Design = Design {
     read_batch: 15,
     ..LINUX_6_12
 };
+
+const RECLAIM_MIN_32: Design = Design { reclaim_batch: ReclaimBatch::Clipped, ..LINUX_6_12 };
+
+const RECLAIM_MIN_32_7_3: Design = Design { reclaim_batch: ReclaimBatch::Clipped, ..LINUX_7_3 };
+
+const RECLAIM_WHOLE_7_3: Design = Design { reclaim_batch: ReclaimBatch::Whole, ..LINUX_7_3 };
 
 /// The first mail: readahead folios are charged without direct reclaim.
 const READAHEAD_BATCH_RECLAIM: Design = Design {
@@ -122,6 +148,21 @@ pub const PRESETS: &[Preset] = &[
     Preset { name: "linux-7.3", summary: "Linux 7.3.4", design: LINUX_7_3 },
     Preset { name: "linux-6.12", summary: "Linux 6.12.117", design: LINUX_6_12 },
     Preset { name: "linux-6.1", summary: "Linux 6.1.192", design: LINUX_6_1 },
+    Preset {
+        name: "reclaim-min-32",
+        summary: "Linux 6.12.117 with memory.reclaim in batches of at most SWAP_CLUSTER_MAX",
+        design: RECLAIM_MIN_32,
+    },
+    Preset {
+        name: "reclaim-min-32-7.3",
+        summary: "Linux 7.3.4 with memory.reclaim in batches of at most SWAP_CLUSTER_MAX",
+        design: RECLAIM_MIN_32_7_3,
+    },
+    Preset {
+        name: "reclaim-whole-7.3",
+        summary: "Linux 7.3.4 with memory.reclaim in one batch, the whole rest each time",
+        design: RECLAIM_WHOLE_7_3,
+    },
     Preset {
         name: "readahead-batch-reclaim",
         summary: "7.3.4 with the patch mm/readahead: avoid per-folio memcg reclaim, v1 3/3",

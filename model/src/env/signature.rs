@@ -68,6 +68,7 @@ impl Call {
             Self::MemcgMemoryEventMax { memcg }
             | Self::MemCgroupMargin { memcg }
             | Self::QueueHighWork { memcg }
+            | Self::MemcgMemoryEventOom { memcg }
             | Self::MemcgMemoryEventHigh { memcg } => vec![Arg::Memcg(memcg)],
             Self::TryToFreeMemCgroupPages { memcg, nr_pages, may_swap } => {
                 vec![Arg::Memcg(memcg), Arg::Pages(nr_pages), Arg::Flag("may_swap", may_swap)]
@@ -77,19 +78,36 @@ impl Call {
             Self::MemCgroupOom { memcg, order } => {
                 vec![Arg::Memcg(memcg), Arg::Number("order", u64::from(order))]
             }
-            Self::SetNotifyResume => Vec::new(),
+            Self::SetNotifyResume
+            | Self::TryToFreePages
+            | Self::BalancePgdat
+            | Self::SignalPending
+            | Self::LruAddDrainAll => Vec::new(),
             Self::MemCgroupHandleOverHigh { nr_pages } => vec![Arg::Pages(nr_pages)],
             Self::ScheduleTimeoutKillable { jiffies } => vec![Arg::Number("jiffies", jiffies)],
             Self::File(call) => call.args(),
         }
     }
 
+    /// Whether it is a reclaim pass.
+    pub const fn frees(&self) -> bool {
+        matches!(
+            self,
+            Self::TryToFreeMemCgroupPages { .. } | Self::TryToFreePages | Self::BalancePgdat
+        )
+    }
+
     /// What its value means.
     pub const fn returns(&self) -> Returns {
         match self {
-            Self::ConsumeStock { .. } | Self::MemCgroupOom { .. } => Returns::Flag,
+            Self::ConsumeStock { .. } | Self::MemCgroupOom { .. } | Self::SignalPending => {
+                Returns::Flag
+            }
             Self::PageCounterTryCharge { .. } => Returns::RefusingLevel,
-            Self::TryToFreeMemCgroupPages { .. } | Self::MemCgroupMargin { .. } => Returns::Pages,
+            Self::TryToFreeMemCgroupPages { .. }
+            | Self::MemCgroupMargin { .. }
+            | Self::TryToFreePages
+            | Self::BalancePgdat => Returns::Pages,
             Self::PageCounterCharge { .. }
             | Self::PageCounterUncharge { .. }
             | Self::RefillStock { .. }
@@ -99,6 +117,8 @@ impl Call {
             | Self::SetNotifyResume
             | Self::QueueHighWork { .. }
             | Self::MemCgroupHandleOverHigh { .. }
+            | Self::LruAddDrainAll
+            | Self::MemcgMemoryEventOom { .. }
             | Self::MemcgMemoryEventHigh { .. }
             | Self::ScheduleTimeoutKillable { .. } => Returns::Nothing,
             Self::File(call) => call.returns(),

@@ -17,7 +17,14 @@ pub(super) const PROPERTY: Property = Property {
                 let max = from.world.memcgs[level.index()].memory.max;
                 step.settled(from, *level) + *nr_pages > max
             }
-            Event::Begin(..) | Event::End(..) | Event::Returned(..) | Event::Wrapped(_) => true,
+            Event::Begin(..)
+            | Event::End(..)
+            | Event::Returned(..)
+            | Event::Requested(_)
+            | Event::Reclaimed(..)
+            | Event::Restarted(_)
+            | Event::Signalled(_)
+            | Event::Wrapped(_) => true,
         })
     },
 };

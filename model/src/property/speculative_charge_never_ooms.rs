@@ -25,6 +25,13 @@ fn speculative_call(step: &Transition<'_>, call: impl Fn(&Call) -> bool) -> bool
     speculative
         && step.events.iter().any(|event| match event {
             Event::Returned(made, _) => call(made),
-            Event::Begin(..) | Event::AboveMax(..) | Event::End(..) | Event::Wrapped(_) => false,
+            Event::Begin(..)
+            | Event::AboveMax(..)
+            | Event::End(..)
+            | Event::Requested(_)
+            | Event::Reclaimed(..)
+            | Event::Restarted(_)
+            | Event::Signalled(_)
+            | Event::Wrapped(_) => false,
         })
 }

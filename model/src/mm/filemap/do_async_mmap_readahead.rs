@@ -63,6 +63,11 @@ impl DoAsyncMmapReadahead {
         Self { file, index, vm_flags, at: At::LoadMiss }
     }
 
+    /// Whether it is in a request to read ahead.
+    pub(super) const fn reads_ahead(&self) -> bool {
+        matches!(self.at, At::Async(_))
+    }
+
     const fn goto(self, at: At) -> ToNext {
         Next::Goto(Self { at, ..self })
     }

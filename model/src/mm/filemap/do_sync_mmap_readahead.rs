@@ -86,6 +86,11 @@ impl DoSyncMmapReadahead {
         Self { file, index, vm_flags, at: At::Enter }
     }
 
+    /// Whether it is in a request to read ahead.
+    pub(super) const fn reads_ahead(&self) -> bool {
+        matches!(self.at, At::Around(_) | At::Sync(_))
+    }
+
     const fn goto(self, at: At) -> ToNext {
         Next::Goto(Self { at, ..self })
     }

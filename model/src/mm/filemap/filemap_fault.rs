@@ -77,6 +77,20 @@ impl FilemapFault {
         Self { file, index, vm_flags, tried: false, at: At::Lookup }
     }
 
+    /// Whether it is in a request to read ahead.
+    pub(crate) const fn reads_ahead(&self) -> bool {
+        match &self.at {
+            At::Async(callee) => callee.reads_ahead(),
+            At::Sync(callee) => callee.reads_ahead(),
+            At::Lookup
+            | At::Find { .. }
+            | At::Trylock { .. }
+            | At::Lock { .. }
+            | At::Locked { .. }
+            | At::Create { .. } => false,
+        }
+    }
+
     const fn goto(self, at: At) -> ToNext {
         Next::Goto(Self { at, ..self })
     }

@@ -84,6 +84,11 @@ impl FilemapGetPages {
         Self { file, index: PageIndex(pos / 4096), last_index, at: At::Lookup }
     }
 
+    /// Whether it is in a request to read ahead.
+    pub(super) const fn reads_ahead(&self) -> bool {
+        matches!(self.at, At::Sync(_) | At::Async(..))
+    }
+
     const fn goto(self, at: At) -> ToNext {
         Next::Goto(Self { at, ..self })
     }

@@ -64,6 +64,11 @@ impl FilemapRead {
         Self { file, pos, end: pos + count, at: At::LoadPrevPos }
     }
 
+    /// Whether it is in a request to read ahead.
+    pub(crate) const fn reads_ahead(&self) -> bool {
+        matches!(&self.at, At::GetPages { callee, .. } if callee.reads_ahead())
+    }
+
     const fn goto(self, at: At) -> ToNext {
         Next::Goto(Self { at, ..self })
     }

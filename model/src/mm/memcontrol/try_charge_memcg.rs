@@ -13,7 +13,7 @@ use crate::ids::MemcgId;
 use crate::mm::memcontrol::consume_stock::consume_stock;
 use crate::mm::memcontrol::drain_all_stock::DrainAllStock;
 use crate::mm::memcontrol::mem_cgroup_handle_over_high::MemCgroupHandleOverHigh;
-use crate::mm::memcontrol::mem_cgroup_margin::mem_cgroup_margin;
+use crate::mm::memcontrol::mem_cgroup_margin::{mem_cgroup_margin, mem_cgroup_margin_of};
 use crate::mm::memcontrol::mem_cgroup_oom::mem_cgroup_oom;
 use crate::mm::memcontrol::refill_stock::RefillStock;
 use crate::mm::page_counter::page_counter_charge::PageCounterCharge;
@@ -24,6 +24,7 @@ use crate::mm::{ALL_VERSIONS, KernelFn};
 use crate::scenario::{Scenario, TaskContext, TaskFlags};
 use crate::step::{Ctx, Frame, Guard, Locality, Next};
 use crate::units::Pages;
+use crate::world::World;
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
 
@@ -86,6 +87,8 @@ enum At {
     Reclaim(Tries, MemcgId, TryToFreeMemCgroupPages),
     /// mem_cgroup_margin() of that level. S13.
     Margin { tries: Tries, level: MemcgId, progress: bool },
+    /// The same, where memory.max is written meanwhile: usage is read, the limit comes next.
+    MarginMax { tries: Tries, level: MemcgId, progress: bool, usage: Pages },
     /// In drain_all_stock() of that level. S14.
     DrainAllStock(Tries, DrainAllStock),
     /// No margin and nothing left to drain: retries or gives up. S15 to S20.
@@ -134,9 +137,28 @@ impl TryChargeMemcg {
         self.nr_pages
     }
 
-    /// Whether it has pages in the memory counters that a refusal would still take back.
-    pub const fn attempting(&self) -> bool {
-        matches!(self.at, At::TryChargeMemory(..))
+    /// Pages it has added to the memory usage of `level` and is certain to take back.
+    pub fn doomed(&self, scenario: &Scenario, world: &World, level: MemcgId) -> Pages {
+        match &self.at {
+            At::TryChargeMemory(_, callee) => callee.doomed(scenario, world, level),
+            At::Retry(_)
+            | At::TryChargeMemsw(..)
+            | At::UnchargeMemsw(..)
+            | At::Refused(..)
+            | At::Reclaim(..)
+            | At::Margin { .. }
+            | At::MarginMax { .. }
+            | At::DrainAllStock(..)
+            | At::NoMargin { .. }
+            | At::Oom(..)
+            | At::Nomem { .. }
+            | At::ForceMemory { .. }
+            | At::ForceMemsw { .. }
+            | At::Restock(_)
+            | At::High { .. }
+            | At::OverHigh
+            | At::HandleOverHigh(_) => Pages::ZERO,
+        }
     }
 
     /// Whether it is adding to the counters whatever the limits.
@@ -221,6 +243,22 @@ impl TryChargeMemcg {
         self.goto(At::Reclaim(tries, level, callee))
     }
 
+    /// S13. One step unless somebody writes the limit between the two reads.
+    fn read_margin(
+        self,
+        kernel: &mut Ctx<'_>,
+        tries: Tries,
+        level: MemcgId,
+        progress: bool,
+    ) -> ToNext {
+        if kernel.scenario.max_is_written() {
+            let usage = kernel.world.memcg(level).memory.usage;
+            return self.goto(At::MarginMax { tries, level, progress, usage });
+        }
+        let margin = mem_cgroup_margin(kernel, level);
+        self.margin(kernel, tries, level, progress, margin)
+    }
+
     /// S13, then S14 where stocks may still hold pages.
     fn margin(
         self,
@@ -228,8 +266,9 @@ impl TryChargeMemcg {
         mut tries: Tries,
         level: MemcgId,
         progress: bool,
+        margin: Pages,
     ) -> ToNext {
-        if mem_cgroup_margin(kernel, level) >= self.nr_pages {
+        if margin >= self.nr_pages {
             return match kernel.scenario.design.margin_retry {
                 // No counter: others can take the margin before the retry, each time.
                 MarginRetry::Uncounted => self.goto(At::Retry(tries)),
@@ -393,7 +432,13 @@ impl Frame for TryChargeMemcg {
                 |callee| inside(At::Reclaim(tries, level, callee)),
                 |freed| self.goto(At::Margin { tries, level, progress: freed > Pages::ZERO }),
             ),
-            At::Margin { tries, level, progress } => self.margin(kernel, tries, level, progress),
+            At::Margin { tries, level, progress } => {
+                self.read_margin(kernel, tries, level, progress)
+            }
+            At::MarginMax { tries, level, progress, usage } => {
+                let margin = mem_cgroup_margin_of(kernel, level, usage);
+                self.margin(kernel, tries, level, progress, margin)
+            }
             At::DrainAllStock(tries, callee) => callee.step(kernel).within(
                 |callee| inside(At::DrainAllStock(tries, callee)),
                 |()| self.goto(At::Retry(tries)),
@@ -449,7 +494,9 @@ impl Frame for TryChargeMemcg {
             At::HandleOverHigh(callee) => callee.locality(scenario, task),
             // Without a memory.high anywhere above, the walk reads only what nobody changes.
             At::High { .. } if !scenario.high_in_use(self.memcg) => Locality::Local,
-            At::Margin { .. } | At::Oom(..) | At::High { .. } => Locality::Shared,
+            At::Margin { .. } | At::MarginMax { .. } | At::Oom(..) | At::High { .. } => {
+                Locality::Shared
+            }
             At::Refused(..) | At::NoMargin { .. } | At::Nomem { .. } | At::OverHigh => {
                 Locality::Local
             }
@@ -474,6 +521,7 @@ impl Frame for TryChargeMemcg {
             | At::UnchargeMemsw(..)
             | At::Refused(..)
             | At::Margin { .. }
+            | At::MarginMax { .. }
             | At::NoMargin { .. }
             | At::Oom(..)
             | At::Nomem { .. } => Pages::ZERO,
@@ -493,6 +541,7 @@ impl Frame for TryChargeMemcg {
             At::Retry(_)
             | At::Refused(..)
             | At::Margin { .. }
+            | At::MarginMax { .. }
             | At::NoMargin { .. }
             | At::Oom(..)
             | At::Nomem { .. }

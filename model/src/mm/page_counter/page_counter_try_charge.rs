@@ -7,7 +7,7 @@ use crate::mm::{ALL_VERSIONS, KernelFn};
 use crate::scenario::{Scenario, TaskContext};
 use crate::step::{Ctx, Frame, Locality, Next, one_or_all};
 use crate::units::Pages;
-use crate::world::PageCounter;
+use crate::world::{PageCounter, World};
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantNames};
 
@@ -54,6 +54,21 @@ impl PageCounterTryCharge {
     /// The call.
     pub const fn enter(counter: Counter, memcg: MemcgId, nr_pages: Pages) -> Self {
         Self { counter, memcg, nr_pages, at: At::Enter }
+    }
+
+    /// Pages it has added to the memory usage of `level` and is certain to take back, as a level has
+    /// refused. What has passed a level's comparison counts as charged there until then.
+    pub fn doomed(&self, scenario: &Scenario, world: &World, level: MemcgId) -> Pages {
+        let refused = match self.at {
+            At::Compare { level, new } => {
+                let memcg = &world.memcgs[level.index()];
+                // Memory+swap has no part in the memory usage, whatever its limit.
+                new > memcg.memory.max
+            }
+            At::Refuse { .. } | At::Undo { .. } => true,
+            At::Enter | At::Add { .. } | At::CompareFirst { .. } | At::AddUnchecked { .. } => false,
+        };
+        if refused { self.in_flight(scenario, level) } else { Pages::ZERO }
     }
 
     const fn call(self) -> Call {
@@ -167,11 +182,12 @@ impl Frame for PageCounterTryCharge {
         one_or_all(kernel.scenario.granularity.counter, self, kernel, Self::one_step)
     }
 
-    fn locality(&self, _: &Scenario, _: &TaskContext) -> Locality {
+    fn locality(&self, scenario: &Scenario, _: &TaskContext) -> Locality {
         match self.at {
-            // Nobody changes a limit while somebody charges, and `new` is this task's own.
-            At::Compare { .. } => Locality::Local,
-            At::Enter
+            // While nobody changes a limit: `new` is this task's own.
+            At::Compare { .. } if !scenario.max_is_written() => Locality::Local,
+            At::Compare { .. }
+            | At::Enter
             | At::Add { .. }
             | At::Refuse { .. }
             | At::Undo { .. }

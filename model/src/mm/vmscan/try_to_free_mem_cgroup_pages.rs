@@ -1,9 +1,11 @@
 //! `try_to_free_mem_cgroup_pages()`: one reclaim pass over a memcg and everything below it.
 
-use crate::env::{Ask, Call};
+use crate::env::{Ask, Call, Event};
 use crate::ids::MemcgId;
+use crate::mm::vmscan::do_try_to_free_pages::DoTryToFreePages;
+use crate::mm::vmscan::scan_control::{ScanControl, ScanFlags};
 use crate::mm::{ALL_VERSIONS, KernelFn};
-use crate::scenario::{PassFrees, Scenario, TaskContext};
+use crate::scenario::{Pass, PassFrees, Scenario, TaskContext};
 use crate::step::{Ctx, Frame, Locality, Next};
 use crate::units::Pages;
 use serde::{Deserialize, Serialize};
@@ -13,45 +15,77 @@ pub const KERNEL: KernelFn = KernelFn {
     name: "try_to_free_mem_cgroup_pages",
     file: "mm/vmscan.c",
     versions: ALL_VERSIONS,
-    left_out: "everything inside: the world answers how much the pass frees, within the bound of a \
-               classic pass over one node",
-    points: &[],
+    left_out: "where the scenario has passes answered, everything inside: the world says how much \
+               the pass frees, within the bound of a classic pass over one node",
+    points: &["Pass", "Walk"],
 };
 
-/// One activation. The pass is one atomic step.
+/// One activation. A pass that the world answers for is one atomic step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TryToFreeMemCgroupPages {
     memcg: MemcgId,
     nr_pages: Pages,
-    may_swap: bool,
+    flags: ScanFlags,
+    /// Where a pass that walks is; none before it begins.
+    walk: Option<DoTryToFreePages>,
 }
 
 impl TryToFreeMemCgroupPages {
     /// The call.
     pub const fn enter(memcg: MemcgId, nr_pages: Pages, may_swap: bool) -> Self {
-        Self { memcg, nr_pages, may_swap }
+        let flags = if may_swap { ScanFlags::MAY_SWAP } else { ScanFlags::empty() };
+        Self { memcg, nr_pages, flags, walk: None }
     }
+
+    /// The call for memory.reclaim.
+    pub const fn proactive(memcg: MemcgId, nr_pages: Pages) -> Self {
+        let flags = ScanFlags::MAY_SWAP.union(ScanFlags::PROACTIVE);
+        Self { memcg, nr_pages, flags, walk: None }
+    }
+
+    /// Where a pass that walks is.
+    pub const fn walk(&self) -> Option<&DoTryToFreePages> {
+        self.walk.as_ref()
+    }
+
+    const fn call(self) -> Call {
+        let may_swap = self.flags.contains(ScanFlags::MAY_SWAP);
+        Call::TryToFreeMemCgroupPages { memcg: self.memcg, nr_pages: self.nr_pages, may_swap }
+    }
+
+    fn returned(self, kernel: &mut Ctx<'_>, freed: Pages) -> Next<Self, Pages> {
+        kernel.returned(self.call(), freed.raw());
+        Next::Return(freed)
+    }
+}
+
+/// The goal of a pass for `nr_pages`: no less than the floor.
+fn goal(scenario: &Scenario, nr_pages: Pages) -> Pages {
+    let cluster = scenario.kernel.swap_cluster_max;
+    nr_pages.max(Pages(cluster.0 * u64::from(scenario.design.reclaim_floor)))
 }
 
 /// The most a pass for `nr_pages` may free under the scenario's policy.
 fn frees_at_most(scenario: &Scenario, nr_pages: Pages) -> Pages {
     let cluster = scenario.kernel.swap_cluster_max;
-    let goal = nr_pages.max(cluster);
+    let goal = goal(scenario, nr_pages);
     match scenario.policy.pass_frees {
         PassFrees::Goal => goal,
         // One page short of the goal before a last visit, which then crosses it once more and
         // takes a cluster of either type and of the one nudge round: 2 * goal + 94 as shipped.
-        PassFrees::Bound => Pages(2 * goal.0 + 3 * cluster.0 - 2),
+        PassFrees::Bound => Pages((2 * goal.0 + 3 * cluster.0).saturating_sub(2)),
     }
 }
 
-/// Frees pages of the subtree as the world answers, and returns how many.
-fn pass(kernel: &mut Ctx<'_>, root: MemcgId, nr_pages: Pages) -> Pages {
+/// Frees pages of the subtree, or of all memcgs, as the world answers, and returns how many.
+pub(crate) fn pass(kernel: &mut Ctx<'_>, root: Option<MemcgId>, nr_pages: Pages) -> Pages {
     let scenario = kernel.scenario;
     let most = frees_at_most(scenario, nr_pages);
-    let subtree = || scenario.memcg_ids().filter(|memcg| scenario.in_subtree(*memcg, root));
+    let below = |memcg: &MemcgId| root.is_none_or(|root| scenario.in_subtree(*memcg, root));
+    let subtree = || scenario.memcg_ids().filter(below);
     let mut left: Pages = subtree().map(|memcg| kernel.world.memcg(memcg).lru).sum();
-    let least = if scenario.policy.pass_may_fail { Pages::ZERO } else { left.min(Pages(1)) };
+    let least =
+        if scenario.policy.pass_may_fail { Pages::ZERO } else { left.min(Pages(1)).min(most) };
     let mut freed = Pages::ZERO;
     for memcg in subtree() {
         let lru = kernel.world.memcg(memcg).lru;
@@ -62,6 +96,9 @@ fn pass(kernel: &mut Ctx<'_>, root: MemcgId, nr_pages: Pages) -> Pages {
         let pages = at_least + Pages(more);
         kernel.world.memcg(memcg).lru -= pages;
         uncharge_freed(kernel, memcg, pages);
+        if pages > Pages::ZERO {
+            kernel.note(Event::Reclaimed(memcg, pages));
+        }
         freed += pages;
     }
     freed
@@ -69,6 +106,7 @@ fn pass(kernel: &mut Ctx<'_>, root: MemcgId, nr_pages: Pages) -> Pages {
 
 /// Takes freed pages of `memcg` from all its counters.
 pub(crate) fn uncharge_freed(kernel: &mut Ctx<'_>, memcg: MemcgId, pages: Pages) {
+    kernel.world.free(pages);
     for level in kernel.scenario.lineage(memcg) {
         let level = kernel.world.memcg(level);
         level.memory.usage -= pages;
@@ -83,10 +121,26 @@ impl Frame for TryToFreeMemCgroupPages {
     type Output = Pages;
 
     fn step(self, kernel: &mut Ctx<'_>) -> Next<Self, Pages> {
-        let Self { memcg, nr_pages, may_swap } = self;
-        let call = Call::TryToFreeMemCgroupPages { memcg, nr_pages, may_swap };
-        let freed = kernel.call(call, |kernel| pass(kernel, memcg, nr_pages).raw());
-        Next::Return(Pages(u64::try_from(freed).expect("a pass frees no negative number")))
+        let scenario = kernel.scenario;
+        let walk = if let Some(walk) = self.walk {
+            walk
+        } else {
+            if let Some(freed) = kernel.stub(self.call()) {
+                let freed = u64::try_from(freed).expect("a pass frees no negative number");
+                return Next::Return(Pages(freed));
+            }
+            if scenario.granularity.reclaim.pass == Pass::Answered {
+                let freed = pass(kernel, Some(self.memcg), self.nr_pages);
+                return self.returned(kernel, freed);
+            }
+            let goal = goal(scenario, self.nr_pages);
+            let sc = ScanControl::new(scenario, Some(self.memcg), goal, self.flags);
+            DoTryToFreePages::enter(sc)
+        };
+        match walk.step(kernel) {
+            Next::Goto(walk) => Next::Goto(Self { walk: Some(walk), ..self }),
+            Next::Return(freed) => self.returned(kernel, freed),
+        }
     }
 
     fn locality(&self, _: &Scenario, _: &TaskContext) -> Locality {
@@ -98,6 +152,9 @@ impl Frame for TryToFreeMemCgroupPages {
     }
 
     fn stack(&self, into: &mut Vec<(&'static str, &'static str)>) {
-        into.push((KERNEL.name, "Pass"));
+        into.push((KERNEL.name, KERNEL.points[usize::from(self.walk.is_some())]));
+        if let Some(walk) = &self.walk {
+            walk.stack(into);
+        }
     }
 }

@@ -1,0 +1,98 @@
+//! `[sweep]`: parameters, and the points they span.
+//!
+//! A parameter stands wherever the spec has its name behind a `$` as a string; each point of the
+//! sweep is the spec with numbers in their places.
+
+use super::problem::Source;
+use super::tree::{Kind, Table, Value, shorten};
+use super::world::{PAGES_MOST, word_is};
+
+/// The most points a sweep may have.
+const POINTS_MOST: usize = 1000;
+
+/// Values of the parameters, in their order.
+pub(super) type Values = Vec<(String, u64)>;
+
+/// The points of a sweep; without one, the one point that has no parameter.
+pub(super) fn points(source: &mut Source<'_>, root: &Table<'_>) -> Vec<Values> {
+    let one = vec![Values::new()];
+    let Some(value) = root.get("sweep") else { return one };
+    let Some(table) = value.table(source, "sweep") else { return one };
+    let mut points = one;
+    for entry in &table.entries {
+        if !word_is(&entry.key) {
+            let message = format!("`{}` can't be the name of a parameter", shorten(&entry.key));
+            source.problem(entry.key_at, message);
+        }
+        let Some(values) = values(source, &entry.key, &entry.value) else { continue };
+        if points.len() * values.len() > POINTS_MOST {
+            let message = format!("the sweep has more than {POINTS_MOST} points");
+            source.problem(entry.key_at, message);
+            continue;
+        }
+        let with = |point: &Values, value: u64| {
+            let mut point = point.clone();
+            point.push((entry.key.clone(), value));
+            point
+        };
+        points = points
+            .iter()
+            .flat_map(|point| values.iter().map(move |value| with(point, *value)))
+            .collect();
+    }
+    points
+}
+
+/// `[2, 3]`, or `"2..12"`, which has both ends.
+fn values(source: &mut Source<'_>, key: &str, value: &Value<'_>) -> Option<Vec<u64>> {
+    let values = match &value.kind {
+        Kind::List(list) => {
+            let number = |item: &Value<'_>| item.within(0, PAGES_MOST);
+            list.iter().map(number).collect::<Option<Vec<u64>>>()
+        }
+        Kind::Text(text) => text.split_once("..").and_then(|(first, last)| {
+            let (first, last) = (first.trim().parse::<u64>().ok()?, last.trim().parse().ok()?);
+            (last <= PAGES_MOST && last - first.min(last) < POINTS_MOST as u64)
+                .then(|| (first..=last).collect())
+        }),
+        Kind::Number(_) | Kind::Flag(_) | Kind::Table(_) | Kind::Other => None,
+    };
+    let mut sorted = values.clone().unwrap_or_default();
+    sorted.sort_unstable();
+    sorted.dedup();
+    if sorted.is_empty() || Some(sorted.len()) != values.as_ref().map(Vec::len) {
+        value.wrong(source, key, "a list of different numbers, or a range such as `\"2..12\"`");
+        return None;
+    }
+    values
+}
+
+/// The spec at a point: every `$name` is the parameter's number.
+pub(super) fn at<'a>(source: &mut Source<'_>, table: &Table<'a>, point: &Values) -> Table<'a> {
+    let mut table = table.clone();
+    for entry in table.entries.iter_mut().filter(|entry| entry.key != "sweep") {
+        put(source, &mut entry.value, point);
+    }
+    table
+}
+
+fn put(source: &mut Source<'_>, value: &mut Value<'_>, point: &Values) {
+    match &mut value.kind {
+        Kind::Text(text) => {
+            let Some(name) = text.strip_prefix('$') else { return };
+            match point.iter().find(|(parameter, _)| parameter == name) {
+                Some((_, number)) => value.kind = Kind::Number(i128::from(*number)),
+                None => {
+                    let message = format!("no parameter of the sweep is named `{}`", shorten(name));
+                    let names = point.iter().map(|(name, _)| name.as_str());
+                    source.unknown(value.at, message, name, "parameters", names);
+                }
+            }
+        }
+        Kind::List(list) => list.iter_mut().for_each(|item| put(source, item, point)),
+        Kind::Table(table) => {
+            table.entries.iter_mut().for_each(|entry| put(source, &mut entry.value, point));
+        }
+        Kind::Number(_) | Kind::Flag(_) | Kind::Other => {}
+    }
+}

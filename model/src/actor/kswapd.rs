@@ -1,0 +1,43 @@
+//! kswapd: frees pages of the machine in the background while few are free.
+
+use crate::mm::vmscan::balance_pgdat::BalancePgdat;
+use crate::scenario::{ActorConfig, ActorKind, Scenario};
+use crate::step::{Ctx, Frame, Guard, Locality, Next};
+use crate::units::Pages;
+use serde::{Deserialize, Serialize};
+
+/// kswapd, asleep or at work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Kswapd(Option<BalancePgdat>);
+
+impl Kswapd {
+    /// Asleep.
+    pub(crate) const START: Self = Self(None);
+
+    pub(crate) fn step(self, high: Pages, kernel: &mut Ctx<'_>) -> Self {
+        match self.0.unwrap_or_else(|| BalancePgdat::enter(high)).step(kernel) {
+            Next::Goto(frame) => Self(Some(frame)),
+            Next::Return(()) => Self(None),
+        }
+    }
+
+    pub(crate) fn locality(self, config: &ActorConfig, scenario: &Scenario) -> Locality {
+        let low = match config.kind {
+            ActorKind::Kswapd { low, .. } => low,
+            ActorKind::Task { .. } | ActorKind::DrainWorker => unreachable!("it is kswapd"),
+        };
+        self.0.map_or(Locality::BlockedUntil(Guard::FreePagesBelow(low)), |frame| {
+            frame.locality(scenario, &config.task)
+        })
+    }
+
+    pub(crate) const fn is_idle(self) -> bool {
+        self.0.is_none()
+    }
+
+    pub(crate) fn stack(self, into: &mut Vec<(&'static str, &'static str)>) {
+        if let Some(frame) = self.0 {
+            frame.stack(into);
+        }
+    }
+}

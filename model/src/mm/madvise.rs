@@ -1,0 +1,3 @@
+//! mm/madvise.c: advice about memory.
+
+pub mod madvise_stockpile;
