@@ -73,6 +73,7 @@ impl Explored {
 }
 
 /// A budget being spent.
+#[derive(Debug)]
 struct Meter {
     budget: Budget,
     started: Instant,

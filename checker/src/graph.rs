@@ -29,9 +29,11 @@ pub struct Edge {
 pub struct Shape {
     actors: usize,
     /// Where the edges of each node begin.
-    first: Vec<u64>,
+    first: Vec<usize>,
     edges: Vec<Edge>,
     labels: IndexSet<Label, FxBuildHasher>,
+    /// The position of each actor's last label.
+    last: Vec<usize>,
     /// For each node, the position of what is open there.
     at: Vec<u32>,
     /// Operations each actor has open.
@@ -76,7 +78,7 @@ impl Shape {
     /// Adds the next node, where those operations are open for each actor; the edges added from
     /// now on are its own.
     pub fn begin(&mut self, open: &[OperationSet]) {
-        self.first.push(self.edges.len() as u64);
+        self.first.push(self.edges.len());
         let at = self.open.get_index_of(open);
         let at = at.unwrap_or_else(|| self.open.insert_full(open.into()).0);
         self.at.push(position(at));
@@ -84,8 +86,16 @@ impl Shape {
 
     /// Adds an edge out of the node that was added last.
     pub fn push_edge(&mut self, to: u32, label: &Label) {
-        let at = self.labels.get_index_of(label);
-        let at = at.unwrap_or_else(|| self.labels.insert_full(label.clone()).0);
+        // Most transitions are like the last one of their actor.
+        let last = self.last.get(label.actor.index()).copied().unwrap_or_default();
+        let at = if self.labels.get_index(last) == Some(label) {
+            last
+        } else {
+            let at = self.labels.get_index_of(label);
+            at.unwrap_or_else(|| self.labels.insert_full(label.clone()).0)
+        };
+        self.last.resize(self.actors, 0);
+        self.last[label.actor.index()] = at;
         self.edges.push(Edge { to, label: position(at) });
     }
 
@@ -153,8 +163,8 @@ impl Shape {
     /// The edges out of a node.
     pub fn edges(&self, node: u32) -> &[Edge] {
         let node = node as usize;
-        let end = self.first.get(node + 1).map_or(self.edges.len(), |end| *end as usize);
-        &self.edges[self.first[node] as usize..end]
+        let end = self.first.get(node + 1).copied().unwrap_or(self.edges.len());
+        &self.edges[self.first[node]..end]
     }
 
     /// The edge of a hop.
@@ -164,8 +174,7 @@ impl Shape {
 
     /// The edges out of a node, each with its place.
     pub fn hops(&self, from: u32) -> impl Iterator<Item = (Hop, &Edge)> {
-        let hop = move |(ordinal, edge): (u32, _)| (hop(from, ordinal, edge), edge);
-        (0..).zip(self.edges(from)).map(hop)
+        (0..).zip(self.edges(from)).map(move |(ordinal, edge)| (hop(from, ordinal, *edge), edge))
     }
 
     /// The operations an actor has open at a node.
@@ -263,7 +272,7 @@ pub(crate) fn position(at: usize) -> u32 {
     u32::try_from(at).expect("2^32 of them don't fit in memory")
 }
 
-const fn hop(from: u32, ordinal: u32, edge: &Edge) -> Hop {
+const fn hop(from: u32, ordinal: u32, edge: Edge) -> Hop {
     Hop { from, ordinal, to: edge.to }
 }
 

@@ -193,6 +193,7 @@ impl Reader<'_> {
             }
             Event::AboveMax(..)
             | Event::Requested(_)
+            | Event::Fulfilled(..)
             | Event::Reclaimed(..)
             | Event::Restarted(_)
             | Event::Signalled(_)

@@ -13,6 +13,7 @@ use mm_model::scenario::Scenario;
 use mm_model::state::State;
 use std::cell::Cell;
 use std::fmt;
+use std::ops::ControlFlow;
 
 /// A set of properties, by position in [`PROPERTIES`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -161,16 +162,16 @@ pub(crate) fn pack(state: &State, violated: PropertySet, into: &mut Vec<u8>) {
     write_violated(violated, into);
 }
 
-/// Calls `found` for every transition out of `node`, in a fixed order.
+/// Calls `found` for every transition out of `node`, in a fixed order, until it breaks.
 pub fn expand(
     scenario: &Scenario,
     fuse: Fuse,
     node: &Node,
-    mut found: impl FnMut(&Edge<'_>, Node),
-) {
+    mut found: impl FnMut(&Edge<'_>, Node) -> ControlFlow<()>,
+) -> ControlFlow<()> {
     successors(scenario, fuse, &node.state(), |edge, violated, to| {
-        found(edge, Node::new(to, violated));
-    });
+        found(edge, Node::new(to, violated))
+    })
 }
 
 /// As [`expand`], with the states themselves.
@@ -178,14 +179,14 @@ pub(crate) fn successors(
     scenario: &Scenario,
     fuse: Fuse,
     from: &State,
-    mut found: impl FnMut(&Edge<'_>, PropertySet, &State),
-) {
+    mut found: impl FnMut(&Edge<'_>, PropertySet, &State) -> ControlFlow<()>,
+) -> ControlFlow<()> {
     scenario.successors(from, fuse, |actor, answers, to| {
         let events = answers.events();
         let (applied, violated) =
             judge(&Transition { scenario, from: Some((from, actor)), to: &to, events });
-        found(&Edge { actor, answers, events, applied }, violated, &to);
-    });
+        found(&Edge { actor, answers, events, applied }, violated, &to)
+    })
 }
 
 /// The transition at position `ordinal` of those out of `node`, in the order of [`expand`]: who
@@ -196,12 +197,14 @@ pub(crate) fn successors(
 pub fn transition(scenario: &Scenario, fuse: Fuse, node: &Node, ordinal: u32) -> (Choice, Node) {
     let mut left = ordinal;
     let mut taken = None;
-    expand(scenario, fuse, node, |edge, to| {
-        if left == 0 && taken.is_none() {
+    let _ = expand(scenario, fuse, node, |edge, to| {
+        let Some(fewer) = left.checked_sub(1) else {
             let choice = Choice { actor: edge.actor, answers: edge.answers.answers().collect() };
             taken = Some((choice, to));
-        }
-        left = left.saturating_sub(1);
+            return ControlFlow::Break(());
+        };
+        left = fewer;
+        ControlFlow::Continue(())
     });
     taken.expect("the node has that many transitions")
 }

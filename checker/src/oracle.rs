@@ -5,7 +5,7 @@
 //! and costs and ratios at every simple path and cycle: slow, and nothing to get wrong.
 
 use crate::cost::{Bound, Rational, for_tests};
-use crate::graph::{Edge, Hop, Shape};
+use crate::graph::{Edge, Hop, Shape, position};
 use crate::label::{Label, Mark, OperationSet};
 use crate::liveness::Fairness;
 use crate::liveness::lasso::{Lasso, lasso};
@@ -24,6 +24,10 @@ impl Random {
     fn below(&mut self, below: u32) -> u32 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
         (self.0 >> 33) as u32 % below
+    }
+
+    fn small(&mut self, below: u8) -> u8 {
+        u8::try_from(self.below(u32::from(below))).expect("it is below a small number")
     }
 
     fn one_in(&mut self, chance: u32) -> bool {
@@ -66,7 +70,7 @@ fn marks(random: &mut Random, before: bool, after: bool) -> Vec<Mark> {
 
 fn graph(random: &mut Random, nodes_most: u32, edges_most: u32) -> Graph {
     let nodes = 1 + random.below(nodes_most);
-    let actors = 1 + random.below(3) as u8;
+    let actors = 1 + random.small(3);
     let others = random.one_in(2);
     let open: Vec<Vec<bool>> = (0..nodes)
         .map(|_| (0..actors).map(|at| (at == 0 || others) && !random.one_in(3)).collect())
@@ -74,7 +78,7 @@ fn graph(random: &mut Random, nodes_most: u32, edges_most: u32) -> Graph {
     let mut drawn: Vec<(u32, u32, Label)> = Vec::new();
     for _ in 0..random.below(edges_most + 1) {
         let (from, to) = (random.below(nodes), random.below(nodes));
-        let actor = random.below(u32::from(actors)) as u8;
+        let actor = random.small(actors);
         let [before, after] = [from, to].map(|node| &open[node as usize]);
         let mine = usize::from(actor);
         let others_stay = (0..before.len()).all(|at| at == mine || before[at] == after[at]);
@@ -185,9 +189,7 @@ fn stays(graph: &Graph, arrow: &Arrow, actor: Option<u8>) -> bool {
     open(arrow.from) && open(arrow.to) && !(mine && arrow.label.ends(CHARGE))
 }
 
-fn arrow_of<'a>(graph: &'a Graph, from: u32, edge: &Edge) -> &'a Arrow {
-    let at = graph.shape.hops(from).find(|(_, other)| std::ptr::eq(*other, edge));
-    let hop = at.expect("it is an edge of the node").0;
+fn arrow_of(graph: &Graph, hop: Hop) -> &Arrow {
     graph.arrows.iter().find(|arrow| arrow.hop == hop).expect("every hop is an arrow")
 }
 
@@ -201,7 +203,11 @@ fn progress_is_what_every_set_of_edges_says() {
             for actor in [Some(0), None] {
                 let keep = |arrow: &Arrow| stays(&graph, arrow, actor);
                 let expected = graph.some_set(keep, |_| true, fairness);
-                let admits = |from: u32, edge: &Edge| keep(arrow_of(&graph, from, edge));
+                let admits = |from: u32, edge: &Edge| {
+                    let mut hops = graph.shape.hops(from);
+                    let found = hops.find(|(_, other)| std::ptr::eq(*other, edge));
+                    keep(arrow_of(&graph, found.expect("it is an edge of the node").0))
+                };
                 let found = lasso(&graph.shape, admits, fairness, |_, _| true);
                 assert_eq!(found.is_some(), expected, "{fairness}: {:?}", graph.arrows);
                 if let Some(found) = found {
@@ -254,7 +260,7 @@ fn restrict(whole: &Graph) -> Option<Graph> {
                 places.push(place);
                 places.len() - 1
             });
-            arrows.push(Arrow { from: at as u32, to: to as u32, ..arrow.clone() });
+            arrows.push(Arrow { from: position(at), to: position(to), ..arrow.clone() });
         }
         at += 1;
     }
@@ -292,9 +298,12 @@ fn simple_paths<'a>(
 fn most(graph: &Graph) -> Option<Bound<u64>> {
     let mine = |arrow: &Arrow| arrow.label.actor.0 == 0;
     let open = |node: u32| graph.open[node as usize][0];
-    let share = |arrow: &Arrow| match mine(arrow) {
-        true => arrow.label.share(CHARGE, 0, open(arrow.from)),
-        false => crate::label::Share::default(),
+    let share = |arrow: &Arrow| {
+        if mine(arrow) {
+            arrow.label.share(CHARGE, 0, open(arrow.from))
+        } else {
+            crate::label::Share::default()
+        }
     };
     let admitted = |arrow: &Arrow| open(arrow.from) && !share(arrow).ends;
     let nodes = 0..graph.shape.len();

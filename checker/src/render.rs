@@ -65,6 +65,7 @@ pub fn event(scenario: &Scenario, event: &Event) -> String {
             None => format!("{operation} begins"),
         },
         Event::Requested(number) => format!("asks for {}", pages(*number)),
+        Event::Fulfilled(_, asked, got) => format!("gets {got} of {}", pages(*asked)),
         Event::Reclaimed(memcg, number) => {
             format!("{} loses {}", scenario.memcg_name(*memcg), pages(*number))
         }
@@ -101,6 +102,7 @@ pub fn step(scenario: &Scenario, from: &State, actor: ActorId, events: &[Event])
         Event::Returned(..)
         | Event::Begin(..)
         | Event::Requested(_)
+        | Event::Fulfilled(..)
         | Event::Restarted(_)
         | Event::Signalled(_)
         | Event::Wrapped(_)

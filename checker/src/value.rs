@@ -15,8 +15,17 @@ pub enum Value {
     Ratio(Bound<Rational>),
     /// How high an operation stands.
     Rung(Rung),
-    /// The smallest value of a sweep from which on something holds; nothing if it never does.
-    From(Option<u64>),
+    /// From which point of a sweep on something holds.
+    From(Threshold),
+}
+
+/// From which point of a sweep on something holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threshold {
+    /// From that value of its first parameter.
+    At(u64),
+    /// From none.
+    Never,
 }
 
 /// What a spec expects.
@@ -34,8 +43,8 @@ impl fmt::Display for Value {
             Self::Number(number) => number.fmt(f),
             Self::Ratio(ratio) => ratio.fmt(f),
             Self::Rung(rung) => rung.fmt(f),
-            Self::From(Some(from)) => from.fmt(f),
-            Self::From(None) => f.write_str("never"),
+            Self::From(Threshold::At(from)) => from.fmt(f),
+            Self::From(Threshold::Never) => f.write_str("never"),
         }
     }
 }
@@ -53,8 +62,10 @@ impl Value {
     /// As scripts read it.
     pub fn json(self) -> Json {
         match self {
-            Self::Number(Bound::Most(number)) | Self::From(Some(number)) => Json::from(number),
-            Self::From(None) => Json::Null,
+            Self::Number(Bound::Most(number)) | Self::From(Threshold::At(number)) => {
+                Json::from(number)
+            }
+            Self::From(Threshold::Never) => Json::Null,
             Self::Number(Bound::Unbounded) | Self::Ratio(_) | Self::Rung(_) => {
                 Json::from(self.to_string())
             }

@@ -98,6 +98,22 @@ impl Actor {
         }
     }
 
+    /// Which entry of its program a task is at.
+    pub const fn op(&self) -> Option<u8> {
+        match &self.at {
+            At::Task(task) => task.op(),
+            At::DrainWorker(_) | At::Kswapd(_) => None,
+        }
+    }
+
+    /// The memory.high it is writing.
+    pub const fn writing_high(&self) -> Option<(MemcgId, Pages)> {
+        match &self.at {
+            At::Task(task) => task.writing_high(),
+            At::DrainWorker(_) | At::Kswapd(_) => None,
+        }
+    }
+
     /// Whether it may rest here for ever without anything being wrong.
     pub fn may_rest(&self) -> bool {
         match &self.at {

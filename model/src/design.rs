@@ -277,6 +277,35 @@ design! {
             /// The restart code: the write may begin anew, for the whole request.
             Restarts,
         }
+        /// Which fruitless passes use up the retries of a write to memory.reclaim.
+        reclaim_retries: ReclaimRetries {
+            /// All of them.
+            InTotal,
+            /// Those without a fruitful one between them (no kernel does).
+            InARow,
+        }
+        /// When a writer of memory.high sets the limit.
+        high_write: HighWrite {
+            /// Before it reclaims: chargers help.
+            SetsFirst,
+            /// After it has reclaimed down to it, as some versions before 5.11 did.
+            ReclaimsFirst,
+        }
+        /// Whether a pass that freed something counts against the retries of a writer of
+        /// memory.high.
+        high_write_progress: HighWriteProgress {
+            /// It does not: the loop has no bound.
+            Uncounted,
+            /// It does (no kernel does).
+            Counted,
+        }
+        /// Whether a pass that freed something counts against the retries of MADV_STOCKPILE.
+        stockpile_progress: StockpileProgress {
+            /// It does not: the loop has no bound.
+            Uncounted,
+            /// It does (not proposed).
+            Counted,
+        }
         /// Whether memory.reclaim and the writers of limits stop when the cgroup is being removed.
         dying_cgroup: DyingCgroup {
             /// They do not look.

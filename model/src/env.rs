@@ -247,6 +247,8 @@ pub enum Event {
     Begin(Operation, Gfp),
     /// The operation that has just begun asks for that many pages.
     Requested(Pages),
+    /// A write to the memcg's memory.reclaim asked for so many pages, and has got so many.
+    Fulfilled(MemcgId, Pages, Pages),
     /// Reclaim took that many pages from the memcg's counters.
     Reclaimed(MemcgId, Pages),
     /// A system call begins anew after a signal; its operation stays open.

@@ -14,6 +14,7 @@ use crate::step::{Ctx, Guard, Locality};
 use crate::units::Pages;
 use crate::world::{ActorSet, Cpu, FileRaState, Inode, Memcg, PageCounter, ReclaimIter, World};
 use smallvec::SmallVec;
+use std::ops::ControlFlow;
 
 /// Whether an engine runs local steps together with the step before them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,24 +152,26 @@ impl Scenario {
     }
 
     /// Calls `found` with the actor, the answers and the state of every transition from `state`,
-    /// in a fixed order: by actor, then by answers.
+    /// in a fixed order: by actor, then by answers; until it breaks. A state can have more
+    /// transitions than anybody can wait for.
     pub fn successors(
         &self,
         state: &State,
         fuse: Fuse,
-        mut found: impl FnMut(ActorId, &Choose, State),
-    ) {
+        mut found: impl FnMut(ActorId, &Choose, State) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
         let mut choose = Choose::default();
         for actor in self.actor_ids().filter(|actor| self.enabled(state, *actor)) {
             choose.reset();
             loop {
                 let mut next = state.clone();
                 self.transition(&mut next, actor, fuse, &mut choose);
-                found(actor, &choose, next);
+                found(actor, &choose, next)?;
                 if !choose.advance() {
                     break;
                 }
             }
         }
+        ControlFlow::Continue(())
     }
 }

@@ -71,6 +71,16 @@ pub const MEASURES: &[Measure] = &[
         "pages that passes free beyond what they are asked for",
         |moment| moment.pass().map_or(0, |(asked, freed)| freed.saturating_sub(asked).0),
     ),
+    sum("overreclaim", "pages that memory.reclaim gets beyond its request", |moment| match moment
+        .what
+    {
+        What::Event(Event::Fulfilled(_, asked, got)) => (*got - *asked).0,
+        What::Event(_) | What::Step => 0,
+    }),
+    sum("pages-reclaimed", "pages that reclaim frees", |moment| match moment.what {
+        What::Event(Event::Reclaimed(_, pages)) => pages.0,
+        What::Event(_) | What::Step => 0,
+    }),
     sum("oom-invocations", "calls of the memcg OOM killer", |moment| {
         let killer = |call: &Call| matches!(call, Call::MemCgroupOom { .. });
         u64::from(moment.returned().is_some_and(|(call, _)| killer(call)))
@@ -101,11 +111,12 @@ impl Moment<'_> {
             What::Event(
                 Event::AboveMax(..)
                 | Event::Begin(..)
-                | Event::End(..)
                 | Event::Requested(_)
+                | Event::Fulfilled(..)
                 | Event::Reclaimed(..)
                 | Event::Restarted(_)
                 | Event::Signalled(_)
+                | Event::End(..)
                 | Event::Wrapped(_),
             )
             | What::Step => None,

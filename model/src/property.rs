@@ -9,13 +9,19 @@ use crate::units::Pages;
 
 mod charges_conserved;
 mod deadlock_free;
+mod eagain_tells_the_truth;
 mod errors_legitimate;
+mod high_write_reached;
 mod no_spurious_refusal;
 mod no_transient_excess;
 mod no_wrap;
 mod nothing_leaked;
+mod overreclaim_within_bound;
 mod speculative_charge_never_ooms;
+mod stockpile_enomem_tells_the_truth;
 mod usage_within_max;
+
+pub use overreclaim_within_bound::{overreclaim_bound, pass_bound};
 
 /// A transition to be judged; at the start there is only the state it leads to.
 pub struct Transition<'a> {
@@ -53,6 +59,10 @@ pub const PROPERTIES: &[&Property] = &[
     &errors_legitimate::PROPERTY,
     &nothing_leaked::PROPERTY,
     &deadlock_free::PROPERTY,
+    &eagain_tells_the_truth::PROPERTY,
+    &overreclaim_within_bound::PROPERTY,
+    &high_write_reached::PROPERTY,
+    &stockpile_enomem_tells_the_truth::PROPERTY,
     &no_wrap::PROPERTY,
 ];
 

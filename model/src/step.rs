@@ -1,6 +1,6 @@
 //! What every modelled kernel function is made of: program points, one atomic step at a time.
 
-use crate::env::{Ask, Call, Env, Event, Question};
+use crate::env::{Ask, Call, Env, Event, Question, Returns};
 use crate::ids::{ActorId, CpuId, FileId, InodeId, MemcgId};
 use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
 use crate::page_cache::{FolioFlags, PageCache};
@@ -52,8 +52,8 @@ pub enum Guard {
     /// The CPU's stock holds nothing of that memcg. No other actor can refill it as long as only
     /// one task runs on the CPU.
     StockEmpty(CpuId, MemcgId),
-    /// No CPU has drain work queued.
-    NoDrainQueued,
+    /// No CPU has drain work that is queued or has begun.
+    NoDrainPending,
     /// The CPU has drain work queued.
     DrainQueued(CpuId),
     /// Fewer pages of the machine are free.
@@ -72,7 +72,10 @@ impl Guard {
             Self::StockEmpty(cpu, memcg) => {
                 scenario.tasks_on(cpu) == 1 && world.cpus[cpu.index()].stocked(memcg) == Pages::ZERO
             }
-            Self::NoDrainQueued => world.cpus.iter().all(|cpu| cpu.drain != DrainWork::Queued),
+            Self::NoDrainPending => world
+                .cpus
+                .iter()
+                .all(|cpu| !matches!(cpu.drain, DrainWork::Queued | DrainWork::Running)),
             Self::DrainQueued(cpu) => world.cpus[cpu.index()].drain == DrainWork::Queued,
             Self::FreePagesBelow(low) => world.free_pages.is_some_and(|free| free < low),
             Self::RangeAbsent(inode, index, order) => {
@@ -92,7 +95,7 @@ impl Guard {
             Self::StockEmpty(cpu, memcg) => {
                 format!("CPU {} has no stock of {}", cpu.0, scenario.memcg_name(memcg))
             }
-            Self::NoDrainQueued => "no CPU has a queued stock drain".to_owned(),
+            Self::NoDrainPending => "no CPU has a stock drain that is queued or running".to_owned(),
             Self::FreePagesBelow(low) => format!("fewer than {low} pages are free"),
             Self::DrainQueued(cpu) => format!("a stock drain is queued on CPU {}", cpu.0),
             Self::RangeAbsent(inode, index, order) => {
@@ -247,7 +250,14 @@ impl Ctx<'_> {
     }
 
     /// Announces that a kernel call returned.
+    ///
+    /// # Panics
+    /// In debug builds, if a call that returns nothing returned something.
     pub fn returned(&mut self, call: Call, value: i64) {
+        debug_assert!(
+            call.returns() != Returns::Nothing || value == 0,
+            "{call:?} returned {value}"
+        );
         self.note(Event::Returned(call, value));
     }
 

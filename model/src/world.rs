@@ -122,8 +122,10 @@ pub enum DrainWork {
     Clear,
     /// The bit is set and the work is queued.
     Queued,
-    /// The bit is set and no work is queued: the stock is being drained, or the CPU is isolated
-    /// and its drain never runs.
+    /// The bit is set and the queued work has begun.
+    Running,
+    /// The bit is set and no work is queued: a task drains its own CPU's stock, or the CPU is
+    /// isolated and its drain never runs.
     Set,
 }
 

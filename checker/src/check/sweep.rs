@@ -5,7 +5,7 @@ use crate::claim::Claim;
 use crate::cost::Bound;
 use crate::engine::Progress;
 use crate::spec::{NamedDesign, Spec};
-use crate::value::{Expected, Value};
+use crate::value::{Expected, Threshold, Value};
 use crate::verdict::Verdict;
 use std::collections::BTreeSet;
 
@@ -39,8 +39,8 @@ pub fn sweep(
 
 /// The smallest value of the first parameter from which on the claim holds, whatever the other
 /// parameters are.
-fn threshold(points: &[Checked], claim: Claim, expected: Option<Option<u64>>) -> Judged {
-    let mut from = None;
+fn threshold(points: &[Checked], claim: Claim, expected: Option<Threshold>) -> Judged {
+    let mut from = Threshold::Never;
     let mut known = true;
     // From the largest value down, until one of its points does not hold.
     let mut sorted: Vec<(u64, Option<bool>)> = points
@@ -56,7 +56,7 @@ fn threshold(points: &[Checked], claim: Claim, expected: Option<Option<u64>>) ->
             known = false;
             break;
         }
-        from = Some(group[0].0);
+        from = Threshold::At(group[0].0);
     }
     let value = known.then_some(Value::From(from));
     let expected = expected.map(|from| Expected::Value(Value::From(from)));

@@ -107,6 +107,7 @@ impl Env for Stubs {
             | Event::End(..)
             | Event::AboveMax(..)
             | Event::Requested(_)
+            | Event::Fulfilled(..)
             | Event::Reclaimed(..)
             | Event::Restarted(_)
             | Event::Signalled(_)

@@ -76,6 +76,7 @@ impl Env for Stubs {
             | Event::End(..)
             | Event::AboveMax(..)
             | Event::Requested(_)
+            | Event::Fulfilled(..)
             | Event::Reclaimed(..)
             | Event::Restarted(_)
             | Event::Signalled(_)

@@ -100,8 +100,8 @@ const NO_POLICY: u32 = u32::MAX;
 impl Search<'_> {
     /// What an edge weighs at the best ratio so far. Before there is one, ends alone count: any
     /// cycle on which an operation ends is better than none.
-    fn weight(&self, edge: &Edge) -> i128 {
-        let [cost, ends] = [self.costs, self.ends].map(|of| i128::from(Shape::of_label(of, edge)));
+    fn weight(&self, edge: Edge) -> i128 {
+        let [cost, ends] = [self.costs, self.ends].map(|of| i128::from(Shape::of_label(of, &edge)));
         match &self.best {
             Some((ratio, _)) => {
                 i128::from(ratio.denominator) * cost - i128::from(ratio.numerator) * ends
@@ -123,7 +123,7 @@ impl Search<'_> {
                     if self.components[node as usize] != self.components[edge.to as usize] {
                         continue;
                     }
-                    let raise = self.weight(edge) + value[edge.to as usize];
+                    let raise = self.weight(*edge) + value[edge.to as usize];
                     if raise > value[node as usize] {
                         (value[node as usize], policy[node as usize]) = (raise, hop.ordinal);
                         raised = true;

@@ -57,20 +57,20 @@ impl<'a> Question<'a> {
         self.open[node as usize]
     }
 
-    fn share(&self, from: u32, edge: &Edge) -> Share {
+    fn share(&self, from: u32, edge: Edge) -> Share {
         let shares = if self.is_open(from) { &self.while_open } else { &self.otherwise };
-        Shape::of_label(shares, edge)
+        Shape::of_label(shares, &edge)
     }
 
     /// Whether the operation is open before and after.
-    fn keep(&self, from: u32, edge: &Edge) -> bool {
+    fn keep(&self, from: u32, edge: Edge) -> bool {
         self.is_open(from) && !self.share(from, edge).ends
     }
 
     /// Nothing if there is no such operation.
     pub(super) fn most(&self) -> Option<Found> {
-        let keep = |from: u32, edge: &Edge| self.keep(from, edge);
-        let adds = |from: u32, edge: &Edge| self.share(from, edge).head > 0;
+        let keep = |from: u32, edge: &Edge| self.keep(from, *edge);
+        let adds = |from: u32, edge: &Edge| self.share(from, *edge).head > 0;
         if let Some((fairness, lasso)) = strongest(self.shape, keep, adds) {
             return Some(Found {
                 bound: Bound::Unbounded,
@@ -83,7 +83,7 @@ impl<'a> Question<'a> {
         let begins = |from: u32| self.shape.hops(from).map(move |(hop, edge)| (hop, from, edge));
         let mut most: Option<(u64, Hop)> = None;
         for (hop, from, edge) in (0..self.shape.len()).flat_map(begins) {
-            let share = self.share(from, edge);
+            let share = self.share(from, *edge);
             let goes_on = share.tail.map(|tail| tail + longest.from(edge.to));
             let Some(here) = share.inner.max(goes_on) else { continue };
             if most.is_none_or(|(most, _)| here > most) {
@@ -97,7 +97,7 @@ impl<'a> Question<'a> {
 
     fn longest(&self) -> Longest {
         let shape = self.shape;
-        let components = shape.components(|from, edge| self.keep(from, edge));
+        let components = shape.components(|from, edge| self.keep(from, *edge));
         let mut most = vec![0; components.count];
         let mut order: Vec<u32> = (0..shape.len()).filter(|node| self.is_open(*node)).collect();
         // A component leads only to those numbered before it.
@@ -105,7 +105,7 @@ impl<'a> Question<'a> {
         for node in order {
             let component = components.of[node as usize] as usize;
             for edge in shape.edges(node) {
-                let share = self.share(node, edge);
+                let share = self.share(node, *edge);
                 let on =
                     if share.ends { 0 } else { most[components.of[edge.to as usize] as usize] };
                 most[component] = most[component].max(share.head + on);
@@ -119,7 +119,7 @@ impl<'a> Question<'a> {
         let shape = self.shape;
         let mut path = shape.stem(begins.from);
         path.push(begins);
-        let share = self.share(begins.from, shape.edge(begins));
+        let share = self.share(begins.from, *shape.edge(begins));
         let goes_on = share.tail.map(|tail| tail + longest.from(begins.to));
         let mut at = begins.to;
         if goes_on < share.inner {
@@ -129,17 +129,17 @@ impl<'a> Question<'a> {
             let left = longest.from(at);
             let component = |node: u32| longest.components.of[node as usize];
             let inner = |from: u32, edge: &Edge| {
-                self.keep(from, edge) && component(from) == component(edge.to)
+                self.keep(from, *edge) && component(from) == component(edge.to)
             };
             let leaves = |hop: Hop, edge: &Edge| {
-                let share = self.share(hop.from, edge);
+                let share = self.share(hop.from, *edge);
                 let on = if share.ends { 0 } else { longest.from(hop.to) };
                 (share.ends || component(hop.from) != component(hop.to)) && share.head + on == left
             };
             let way = shortest(shape, at, inner, leaves);
             let way = way.expect("what is the longest way goes on somewhere");
             let last = *way.last().expect("it has a step");
-            let ended = self.share(last.from, shape.edge(last)).ends;
+            let ended = self.share(last.from, *shape.edge(last)).ends;
             at = last.to;
             path.extend(way);
             if ended {

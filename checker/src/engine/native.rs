@@ -19,6 +19,9 @@ pub use kernel::explore;
 /// How many states are expanded between two updates of the progress.
 const UPDATE_EVERY: usize = 4096;
 
+/// How many transitions are added between two looks at the budget, within one state too.
+const LOOK_EVERY: u64 = 1024;
+
 /// Whatever can be searched: a transition system whose states pack into bytes.
 pub trait System {
     /// How many actors it has.
@@ -36,7 +39,7 @@ pub trait System {
 #[derive(Debug, Default)]
 pub struct Nodes {
     bytes: Vec<u8>,
-    ends: Vec<u64>,
+    ends: Vec<usize>,
 }
 
 impl Nodes {
@@ -44,7 +47,7 @@ impl Nodes {
     pub fn get(&self, at: u32) -> &[u8] {
         let at = at as usize;
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.bytes[start as usize..self.ends[at] as usize]
+        &self.bytes[start..self.ends[at]]
     }
 
     /// How many there are.
@@ -65,7 +68,7 @@ impl Nodes {
     /// Adds a state.
     pub(crate) fn push(&mut self, packed: &[u8]) {
         self.bytes.extend_from_slice(packed);
-        self.ends.push(self.bytes.len() as u64);
+        self.ends.push(self.bytes.len());
     }
 }
 
@@ -79,6 +82,8 @@ pub struct Space {
     seen: HashTable<u32>,
     /// The state that is being expanded.
     at: u32,
+    meter: Meter,
+    stopped: Option<Stopped>,
 }
 
 fn hash(packed: &[u8]) -> u64 {
@@ -88,9 +93,23 @@ fn hash(packed: &[u8]) -> u64 {
 }
 
 impl Space {
-    fn new(actors: usize) -> Self {
-        let (nodes, seen) = (Nodes::default(), HashTable::new());
-        Self { shape: Shape::new(actors), nodes, seen, at: 0 }
+    fn new(actors: usize, budget: &Budget) -> Self {
+        Self {
+            shape: Shape::new(actors),
+            nodes: Nodes::default(),
+            seen: HashTable::new(),
+            at: 0,
+            meter: Meter::start(budget),
+            stopped: None,
+        }
+    }
+
+    /// Whether the budget is spent, and if so what ends the search.
+    fn spent(&mut self) -> Option<Stopped> {
+        if self.stopped.is_none() {
+            self.stopped = self.meter.spent(self.nodes.len() as u64, self.bytes());
+        }
+        self.stopped
     }
 
     /// Says what each actor has open in the state that is being expanded.
@@ -102,7 +121,16 @@ impl Space {
     pub fn found(&mut self, label: &Label, packed: &[u8]) -> Option<u32> {
         let (to, new) = self.find(packed, Some(self.at));
         self.shape.push_edge(to, label);
+        if self.shape.count_edges().is_multiple_of(LOOK_EVERY) {
+            self.spent();
+        }
         new.then_some(to)
+    }
+
+    /// Whether transitions that have not been added may be left out, as the search has been
+    /// stopped: one state can have more of them than anybody can wait for.
+    pub const fn is_stopped(&self) -> bool {
+        self.stopped.is_some()
     }
 
     /// The position of a state, which is stored if it is new.
@@ -136,8 +164,7 @@ pub fn search(
     budget: &Budget,
     progress: &mut dyn Progress,
 ) -> (Space, u64, Option<Stopped>) {
-    let meter = Meter::start(budget);
-    let mut space = Space::new(system.actors());
+    let mut space = Space::new(system.actors(), budget);
     let mut packed = Vec::new();
     system.initial(&mut packed);
     space.find(&packed, None);
@@ -148,7 +175,7 @@ pub fn search(
             level_ends = space.nodes.len();
         }
         let states = space.nodes.len() as u64;
-        if let Some(stopped) = meter.spent(states, space.bytes()) {
+        if let Some(stopped) = space.spent() {
             return (space, depth, Some(stopped));
         }
         if at.is_multiple_of(UPDATE_EVERY) {
@@ -160,5 +187,6 @@ pub fn search(
         system.expand(&packed, &mut space);
         at += 1;
     }
-    (space, depth, None)
+    let stopped = space.stopped;
+    (space, depth, stopped)
 }

@@ -17,9 +17,13 @@ use mm_model::machine::Fuse;
 use mm_model::property::PROPERTIES;
 use mm_model::scenario::Scenario;
 use rustc_hash::FxBuildHasher;
+use std::ops::ControlFlow;
 
 /// How many nodes are expanded between two updates of the progress.
 const UPDATE_EVERY: usize = 4096;
+
+/// How many transitions of one node are followed between two looks at the budget.
+const LOOK_EVERY: u32 = 1024;
 
 /// An allocation's own overhead, as this engine estimates it.
 const ALLOCATION: u64 = 16;
@@ -86,13 +90,16 @@ impl Search<'_> {
             if at.is_multiple_of(UPDATE_EVERY) {
                 progress.update(states, self.transitions, self.depth, states - at as u64);
             }
-            self.expand(at);
+            if let Some(stopped) = self.expand(at, &meter) {
+                return Some(stopped);
+            }
             at += 1;
         }
         None
     }
 
-    fn expand(&mut self, at: usize) {
+    /// Adds the transitions of a node; what ended it early, if anything did.
+    fn expand(&mut self, at: usize, meter: &Meter) -> Option<Stopped> {
         let node = self.nodes[at].clone();
         let open: Vec<_> = node.state().actors.iter().map(Actor::open).collect();
         if self.keep_graph {
@@ -100,8 +107,9 @@ impl Search<'_> {
             self.shape.begin(&open.iter().map(kinds).collect::<Vec<OperationSet>>());
         }
         let mut ordinal = 0;
+        let mut stopped = None;
         let (scenario, fuse) = (self.scenario, self.fuse);
-        expand(scenario, fuse, &node, |edge, to| {
+        let _ = expand(scenario, fuse, &node, |edge, to| {
             self.transitions += 1;
             self.applied = self.applied.union(edge.applied);
             let to = self.find(to, Some((position(at), ordinal)));
@@ -111,7 +119,12 @@ impl Search<'_> {
                 self.shape.push_edge(to, &label);
             }
             ordinal += 1;
+            if ordinal.is_multiple_of(LOOK_EVERY) {
+                stopped = meter.spent(self.nodes.len() as u64, self.bytes());
+            }
+            stopped.map_or(ControlFlow::Continue(()), |_| ControlFlow::Break(()))
         });
+        stopped
     }
 
     /// The position of a node, which is stored if it is new.

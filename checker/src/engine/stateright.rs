@@ -9,13 +9,16 @@ use super::{Budget, Explored, Meter, Progress, Stopped};
 use crate::node::{Node, PropertySet, expand, initial};
 use crate::render;
 use crate::verdict::{Choice, Trace};
+use indexmap::IndexSet;
 use mm_model::ids::ActorId;
 use mm_model::machine::Fuse;
 use mm_model::property::PROPERTIES;
 use mm_model::scenario::Scenario;
+use rustc_hash::FxBuildHasher;
 use stateright::{Checker, Model, Property};
 use std::fmt::{self, Write as _};
 use std::net::{SocketAddr, TcpListener};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -27,6 +30,9 @@ const VISITED: &str = "every reachable state is visited";
 
 /// Bytes of a fingerprint in the table of those seen, with its parent and the table's free room.
 const SEEN_BYTES: u64 = 32;
+
+/// From how many transitions of one node on they are looked at.
+const LOOK_FROM: usize = 1024;
 
 /// The model, and what it finds out about itself while it is searched.
 struct Searched {
@@ -98,6 +104,23 @@ impl Searched {
         true
     }
 
+    /// Whether the transitions of one node alone use up a budget. That is looked at whenever their
+    /// number has doubled.
+    fn spent_on(&self, actions: &[Action]) -> bool {
+        let count = actions.len();
+        if count < LOOK_FROM || !count.is_power_of_two() || self.walking.load(Ordering::Relaxed) {
+            return false;
+        }
+        let distinct: IndexSet<&Node, FxBuildHasher> = actions.iter().map(|it| &it.to).collect();
+        let each = size_of::<Action>() + actions[0].to.bytes();
+        let Some(stopped) = self.meter.spent(distinct.len() as u64, (count * each) as u64) else {
+            return false;
+        };
+        self.stop(stopped);
+        self.left_out.store(true, Ordering::Relaxed);
+        true
+    }
+
     fn stop(&self, stopped: Stopped) {
         // Another thread may have been first; any of the reasons will do.
         let _ = self.stopped.set(stopped);
@@ -126,13 +149,19 @@ impl Model for Searched {
         }
         let from = self.readable.then(|| node.state());
         let mut applied = PropertySet::default();
-        expand(&self.scenario, self.fuse, node, |edge, to| {
+        let _ = expand(&self.scenario, self.fuse, node, |edge, to| {
             applied = applied.union(edge.applied);
             let text = from.as_ref().map_or_else(String::new, |from| {
                 render::step(&self.scenario, from, edge.actor, edge.events)
             });
             let answers = edge.answers.answers().collect();
             actions.push(Action { actor: edge.actor, answers, to, text });
+            if self.spent_on(actions) {
+                // A path through this node could only be walked again past all of them.
+                actions.clear();
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
         });
         self.applied.fetch_or(applied.bits(), Ordering::Relaxed);
     }
@@ -229,13 +258,15 @@ pub fn deep_link(scenario: &Scenario, fuse: Fuse, choices: &[Choice]) -> Option<
     let mut link = "#/steps/0".to_owned();
     for choice in choices {
         let (mut ordinal, mut taken) = (0, None);
-        expand(scenario, fuse, &node, |edge, to| {
+        let _ = expand(scenario, fuse, &node, |edge, to| {
             if edge.actor == choice.actor
                 && edge.answers.answers().eq(choice.answers.iter().copied())
             {
                 taken = Some((ordinal, to));
+                return ControlFlow::Break(());
             }
             ordinal += 1;
+            ControlFlow::Continue(())
         });
         let (at, to) = taken?;
         node = to;

@@ -74,6 +74,7 @@ fn goes_on(scenario: &Scenario, step: &Step) -> bool {
         | Event::Begin(..)
         | Event::AboveMax(..)
         | Event::Requested(_)
+        | Event::Fulfilled(..)
         | Event::Reclaimed(..)
         | Event::Restarted(_)
         | Event::Signalled(_)

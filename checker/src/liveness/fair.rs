@@ -27,7 +27,7 @@ impl Parts {
     }
 
     /// Whether an edge that the question admits lies in a fair part.
-    pub(crate) fn inner(&self, from: u32, edge: &Edge) -> bool {
+    pub(crate) fn inner(&self, from: u32, edge: Edge) -> bool {
         self.of[from as usize] == self.of[edge.to as usize] && self.of(from).is_some()
     }
 }
@@ -91,9 +91,9 @@ pub(crate) fn parts(shape: &Shape, keep: impl Fn(u32, &Edge) -> bool, fairness: 
 /// What is known of each actor in each part that has a cycle.
 struct Known {
     actors: usize,
-    /// The place of a part in `known`.
+    /// The place of a part in `bits`.
     place: Vec<u32>,
-    known: Vec<u8>,
+    bits: Vec<u8>,
 }
 
 impl Known {
@@ -109,17 +109,17 @@ impl Known {
             count.saturating_sub(1)
         };
         let place: Vec<u32> = parts.fair.iter().map(place).collect();
-        let mut known = vec![0; count as usize * shape.actors()];
+        let mut bits = vec![0; count as usize * shape.actors()];
         let mut enabled = vec![false; shape.actors()];
         for node in 0..shape.len() {
             let Some(part) = parts.of(node) else { continue };
             let here = place[part as usize] as usize * shape.actors();
-            let known = &mut known[here..][..shape.actors()];
+            let known = &mut bits[here..][..shape.actors()];
             enabled.fill(false);
             for edge in shape.edges(node) {
                 let actor = Shape::of_label(actors, edge);
                 enabled[actor] = true;
-                if parts.inner(node, edge) && keep(node, edge) {
+                if parts.inner(node, *edge) && keep(node, edge) {
                     known[actor] |= STEPS;
                 }
             }
@@ -127,16 +127,16 @@ impl Known {
                 *known |= if *enabled { ENABLED } else { DISABLED };
             }
         }
-        Self { actors: shape.actors(), place, known }
+        Self { actors: shape.actors(), place, bits }
     }
 
     fn due(&self, part: u32, actor: usize, fairness: Fairness) -> bool {
-        due(fairness, self.known[self.place[part as usize] as usize * self.actors + actor])
+        due(fairness, self.bits[self.place[part as usize] as usize * self.actors + actor])
     }
 
     fn lacks(&self, part: u32, fairness: Fairness) -> bool {
         self.place.len() > part as usize
-            && !self.known.is_empty()
+            && !self.bits.is_empty()
             && (0..self.actors).any(|actor| !self.due(part, actor, fairness))
     }
 }

@@ -23,7 +23,7 @@ pub(crate) fn lasso(
     must: impl Fn(u32, &Edge) -> bool,
 ) -> Option<Lasso> {
     let parts = parts(shape, &keep, fairness);
-    let inner = |from: u32, edge: &Edge| parts.inner(from, edge) && keep(from, edge);
+    let inner = |from: u32, edge: &Edge| parts.inner(from, *edge) && keep(from, edge);
     let entry = entry(shape, &parts, |from, edge| inner(from, edge) && must(from, edge))?;
     let cycle = Closing { shape, inner: &inner, fairness }.close(entry, &must);
     Some(Lasso { entry, cycle })
@@ -64,7 +64,7 @@ impl<F: Fn(u32, &Edge) -> bool> Closing<'_, F> {
             }
             way.extend(self.shortest(at, |hop, edge| {
                 let mut missing = missing.iter();
-                missing.any(|actor| self.gives(hop, edge, *actor))
+                missing.any(|actor| self.gives(hop, *edge, *actor))
             }));
         }
     }
@@ -86,8 +86,8 @@ impl<F: Fn(u32, &Edge) -> bool> Closing<'_, F> {
     }
 
     /// Whether an edge gives an actor its due.
-    fn gives(&self, hop: Hop, edge: &Edge, actor: usize) -> bool {
-        self.shape.actor(edge).index() == actor
+    fn gives(&self, hop: Hop, edge: Edge, actor: usize) -> bool {
+        self.shape.actor(&edge).index() == actor
             || (self.fairness == Fairness::Weak && !self.shape.enabled(hop.to, actor.into()))
     }
 

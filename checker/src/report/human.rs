@@ -106,7 +106,9 @@ pub fn result(checked: &Checked, verbose: bool) -> String {
     }
     text.push_str(&drift(checked));
     if verbose {
-        rows.iter().for_each(|(judged, name)| text.push_str(&comes_about(checked, judged, name)));
+        for (judged, name) in &rows {
+            text.push_str(&comes_about(checked, judged, name));
+        }
     }
     text
 }

@@ -3,6 +3,7 @@
 use super::human::name;
 use crate::check::{Checked, Judged, Swept};
 use crate::claim::Claim;
+use std::fmt::Write as _;
 
 /// The claims of which something is expected, or a threshold asked; without any, the ladder.
 fn columns(swept: &Swept) -> Vec<Claim> {
@@ -52,7 +53,7 @@ pub(super) fn table(swept: &Swept) -> String {
     for line in &lines {
         let cells = line.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
         let cells = cells.collect::<Vec<_>>().join("  ");
-        text.push_str(&format!("    {}\n", cells.trim_end()));
+        let _ = writeln!(text, "    {}", cells.trim_end());
     }
     text
 }

@@ -1,49 +1,13 @@
-//! `[[actor]]` and `[[worker]]`.
+//! `[[actor]]`, `[[worker]]` and `[[kswapd]]`.
 
 use super::keys;
+use super::ops::program;
 use super::problem::Source;
-use super::tree::{Table, Value, shorten, tables};
+use super::tree::{Kind, Table, Value, shorten, tables};
 use super::world::{KIND_MOST, PAGES_MOST, name, word};
-use mm_model::gfp::{Gfp, GfpClass};
 use mm_model::ids::{CpuId, MemcgId};
-use mm_model::scenario::{
-    ActorConfig, ActorKind, CpuConfig, MemcgConfig, Op, TaskContext, TaskFlags,
-};
+use mm_model::scenario::{ActorConfig, ActorKind, CpuConfig, MemcgConfig, TaskContext, TaskFlags};
 use mm_model::units::Pages;
-
-/// The longest program.
-const PROGRAM_MOST: usize = 255;
-
-/// An operation of a program.
-pub struct OpDoc {
-    /// Its name.
-    pub name: &'static str,
-    /// How it is written.
-    pub usage: &'static str,
-    /// What it does.
-    pub summary: &'static str,
-}
-
-/// Every operation a program can have.
-pub const OPS: &[OpDoc] = &[
-    OpDoc {
-        name: "charge",
-        usage: "charge PAGES CLASS",
-        summary: "`try_charge_memcg()`: charges pages to the task's memcg with that class of gfp \
-                  flags. The task holds them: no reclaim frees them.",
-    },
-    OpDoc {
-        name: "uncharge",
-        usage: "uncharge PAGES",
-        summary: "Gives back pages it holds, at most as many as it holds.",
-    },
-    OpDoc {
-        name: "lru-add",
-        usage: "lru-add PAGES",
-        summary: "Puts pages it holds on the LRU, at most as many as it holds: reclaim can then \
-                  free them.",
-    },
-];
 
 /// A flag of a task.
 pub struct FlagDoc {
@@ -89,6 +53,37 @@ pub(super) struct Places<'a> {
     /// Names of all memcgs, also of those that can't be used.
     pub(super) memcg_names: Vec<&'a str>,
     pub(super) cpus: Vec<CpuConfig>,
+    /// Names of all tasks, in their order.
+    pub(super) tasks: Vec<String>,
+    /// Whether the spec has `[ram]`.
+    pub(super) ram: bool,
+}
+
+impl Places<'_> {
+    /// The memcg of that name.
+    pub(super) fn memcg(&self, source: &mut Source<'_>, at: usize, name: &str) -> Option<MemcgId> {
+        let found = self.memcgs.iter().position(|memcg| memcg.name == name);
+        if found.is_none() && !self.memcg_names.contains(&name) {
+            let message = format!("no memcg is named `{}`", shorten(name));
+            source.unknown(at, message, name, "memcgs", self.memcg_names.iter().copied());
+        }
+        found.map(MemcgId::from)
+    }
+}
+
+/// The names the tasks of a spec have.
+fn task_names(found: &[&Table<'_>]) -> Vec<String> {
+    let names = |table: &&Table<'_>| {
+        let name = match table.get("name").map(|name| &name.kind) {
+            Some(Kind::Text(name)) => name.clone(),
+            Some(_) | None => String::new(),
+        };
+        match table.get("count").and_then(|count| count.within(1, KIND_MOST as u64)) {
+            Some(count) => (1..=count).map(|copy| format!("{name}{copy}")).collect(),
+            None => vec![name],
+        }
+    };
+    found.iter().flat_map(names).collect()
 }
 
 /// Reads the actors; adds the CPUs they need if the spec names none.
@@ -99,11 +94,13 @@ pub(super) fn read(
 ) -> Vec<ActorConfig> {
     let found = tables(root, source, "actor");
     let workers = tables(root, source, "worker");
+    let kswapds = tables(root, source, "kswapd");
+    places.tasks = task_names(&found);
     if found.is_empty() && root.get("actor").is_none() {
         let hint = "something must happen: `[[actor]]` with a `name`, a `memcg` and what it `does`";
         source.problem_with_hint(0, "there is no `[[actor]]`", hint);
     }
-    let total = found.len() + workers.len();
+    let total = found.len() + workers.len() + kswapds.len();
     if total > KIND_MOST {
         let last = if found.len() > KIND_MOST { &found } else { &workers };
         let at = last.last().map_or(0, |table| table.at);
@@ -142,6 +139,10 @@ pub(super) fn read(
         let actor = worker(source, table, cpus, &actors);
         add(source, table, &mut actors, actor);
     }
+    for table in kswapds {
+        let actor = kswapd(source, table, places, &actors);
+        add(source, table, &mut actors, actor);
+    }
     actors
 }
 
@@ -170,7 +171,8 @@ fn task(
     let name = name(source, table, keys::ACTOR.name);
     let memcg = table
         .require(source, keys::ACTOR.name, "memcg")
-        .and_then(|value| memcg(source, value, places));
+        .and_then(|value| Some((value.at, value.text(source, "memcg")?)))
+        .and_then(|(at, name)| places.memcg(source, at, name));
     let cpu = match table.get("cpu") {
         Some(value) => cpu(source, value, cpus),
         None if cpus.is_some_and(|cpus| index >= cpus) => {
@@ -190,22 +192,13 @@ fn task(
         None => Some(TaskFlags::empty()),
     };
     let does = table.require(source, keys::ACTOR.name, "does");
-    let program = does.and_then(|value| program(source, value, repeat.unwrap_or_default()));
+    let program =
+        does.and_then(|value| program(source, value, repeat.unwrap_or_default(), places, memcg));
     Some(ActorConfig {
         name: name?,
         task: TaskContext { memcg: memcg?, cpu: cpu?, flags: flags? },
         kind: ActorKind::Task { program: program?, repeat: repeat? },
     })
-}
-
-fn memcg(source: &mut Source<'_>, value: &Value<'_>, places: &Places<'_>) -> Option<MemcgId> {
-    let name = value.text(source, "memcg")?;
-    let found = places.memcgs.iter().position(|memcg| memcg.name == name);
-    if found.is_none() && !places.memcg_names.contains(&name) {
-        let message = format!("no memcg is named `{}`", shorten(name));
-        source.unknown(value.at, message, name, "memcgs", places.memcg_names.iter().copied());
-    }
-    found.map(MemcgId::from)
 }
 
 fn cpu(source: &mut Source<'_>, value: &Value<'_>, cpus: Option<usize>) -> Option<CpuId> {
@@ -219,70 +212,6 @@ fn flags(source: &mut Source<'_>, value: &Value<'_>) -> Option<TaskFlags> {
     let list = value.list(source, "flags")?;
     let flags: Vec<_> = list.iter().map(|item| item.one_of(source, "flags", &names)).collect();
     flags.into_iter().collect::<Option<TaskFlags>>()
-}
-
-fn program(source: &mut Source<'_>, value: &Value<'_>, repeat: bool) -> Option<Vec<Op>> {
-    let list = value.list(source, "does")?;
-    if list.is_empty() || list.len() > PROGRAM_MOST {
-        let message = format!("`does` has `{}` operations", list.len());
-        source.problem(value.at, format!("{message}, but must have 1 to {PROGRAM_MOST}"));
-        return None;
-    }
-    let ops: Vec<_> = list.iter().map(|item| op(source, item)).collect();
-    let ops: Vec<Op> = ops.into_iter().collect::<Option<_>>()?;
-    let idle = ops.iter().all(|op| matches!(op, Op::Uncharge { .. }));
-    if repeat && idle {
-        source.problem_with_hint(
-            value.at,
-            format!("`does` is `{}`, which soon has nothing to uncharge", shorten(value.written)),
-            "a task that repeats must also charge, or it spins in user space for ever",
-        );
-        return None;
-    }
-    Some(ops)
-}
-
-fn op(source: &mut Source<'_>, value: &Value<'_>) -> Option<Op> {
-    let text = value.text(source, "does")?;
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let name = words.first().copied().unwrap_or_default();
-    let Some(doc) = OPS.iter().find(|doc| doc.name == name) else {
-        let message = format!("no operation is named `{}`", shorten(name));
-        source.unknown(value.at, message, name, "operations", OPS.iter().map(|doc| doc.name));
-        return None;
-    };
-    if words.len() != doc.usage.split_whitespace().count() {
-        let message = format!("`{}` is not written as `{}`", shorten(text), doc.usage);
-        let classes = Gfp::CLASSES.iter().map(|class| class.name).collect::<Vec<_>>().join(", ");
-        if name == "charge" {
-            source.problem_with_hint(value.at, message, format!("the classes are: {classes}"));
-        } else {
-            source.problem(value.at, message);
-        }
-        return None;
-    }
-    let Some(nr_pages) = words[1].parse().ok().filter(|pages| (1..=PAGES_MOST).contains(pages))
-    else {
-        let message = format!("`{}` in `{}` is not a number", shorten(words[1]), shorten(text));
-        source.problem(value.at, format!("{message} of pages from 1 to {PAGES_MOST}"));
-        return None;
-    };
-    let nr_pages = Pages(nr_pages);
-    match name {
-        "charge" => Some(Op::Charge { nr_pages, gfp: class(source, value, words[2])? }),
-        "uncharge" => Some(Op::Uncharge { nr_pages }),
-        _ => Some(Op::LruAdd { nr_pages }),
-    }
-}
-
-fn class(source: &mut Source<'_>, value: &Value<'_>, name: &str) -> Option<Gfp> {
-    let found = Gfp::class(name);
-    if found.is_none() {
-        let message = format!("no gfp class is named `{}`", shorten(name));
-        let names = Gfp::CLASSES.iter().map(|GfpClass { name, .. }| *name);
-        source.unknown(value.at, message, name, "gfp classes", names);
-    }
-    found
 }
 
 fn worker(
@@ -307,4 +236,37 @@ fn worker(
     }
     let task = TaskContext { memcg: MemcgId(0), cpu, flags: TaskFlags::empty() };
     Some(ActorConfig { name, task, kind: ActorKind::DrainWorker })
+}
+
+fn kswapd(
+    source: &mut Source<'_>,
+    table: &Table<'_>,
+    places: &Places<'_>,
+    actors: &[ActorConfig],
+) -> Option<ActorConfig> {
+    table.only(source, keys::KSWAPD.name, &keys::KSWAPD.names());
+    if !places.ram {
+        let hint = "it is woken by free pages: `[ram]` with `total` and `free`";
+        source.problem_with_hint(table.at, "there is a `[[kswapd]]`, but no `[ram]`", hint);
+    }
+    if actors.iter().any(|actor| matches!(actor.kind, ActorKind::Kswapd { .. })) {
+        source.problem(table.at, "there are two `[[kswapd]]`");
+        return None;
+    }
+    let name = match table.get("name") {
+        Some(value) => word(source, value, "name")?,
+        None => "kswapd".to_owned(),
+    };
+    let mut pages = |key| {
+        let value = table.require(source, keys::KSWAPD.name, key)?;
+        value.number(source, key, 1, PAGES_MOST).map(Pages)
+    };
+    let (low, high) = (pages("low"), pages("high"));
+    let (low, high) = (low?, high?);
+    if high < low {
+        let at = table.get("high").map_or(table.at, |value| value.at);
+        source.problem(at, format!("the `high` of `{name}` is `{high}`, below its `low` of {low}"));
+    }
+    let task = TaskContext { memcg: MemcgId(0), cpu: CpuId(0), flags: TaskFlags::empty() };
+    Some(ActorConfig { name, task, kind: ActorKind::Kswapd { low, high } })
 }

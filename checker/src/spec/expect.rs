@@ -2,10 +2,10 @@
 
 use super::problem::Source;
 use super::tree::{Entry, Kind, Table, names, shorten};
-use super::{NamedDesign, keys};
+use super::{NamedDesign, keys, preset};
 use crate::claim::{self, Claim, Rung};
 use crate::cost::{Bound, Rational};
-use crate::value::{Expected, Value};
+use crate::value::{Expected, Threshold, Value};
 use crate::verdict::Verdict;
 use mm_model::design::PRESETS;
 use mm_model::ids::ActorId;
@@ -18,9 +18,8 @@ use strum::VariantArray;
 pub struct Expectations {
     /// Verdicts and values.
     pub answers: BTreeMap<Claim, Expected>,
-    /// From which value of the sweep's first parameter on something holds; nothing if it never
-    /// does.
-    pub thresholds: BTreeMap<Claim, Option<u64>>,
+    /// From which value of the sweep's first parameter on something holds.
+    pub thresholds: BTreeMap<Claim, Threshold>,
     /// Distinct states of the exhaustive search with local steps fused.
     pub states: Option<u64>,
     /// Its transitions.
@@ -43,6 +42,17 @@ pub(super) fn read(
         if !names.contains(&entry.key.as_str()) {
             let message = format!("no design is named `{}`", shorten(&entry.key));
             source.unknown(entry.key_at, message, &entry.key, "designs", names);
+        } else if preset(&entry.key).is_some() && designs.iter().all(|it| it.name != entry.key) {
+            // Nothing would ever compare it, and all would seem to be as expected.
+            let name = &entry.key;
+            let named = designs.iter().filter(|it| it.name == it.base).map(|it| &it.name);
+            let listed: Vec<String> =
+                named.chain([name]).map(|name| format!("\"{name}\"")).collect();
+            source.problem_with_hint(
+                entry.key_at,
+                format!("`{name}` is not among the designs of this spec"),
+                format!("`designs = [{}]` checks it as well", listed.join(", ")),
+            );
         }
         if let Some(table) = entry.value.table(source, "expect") {
             expectations.insert(entry.key.clone(), of_design(source, root, table, actors));
@@ -150,7 +160,7 @@ fn from(
     root: &Table<'_>,
     entry: &Entry<'_>,
     claim: Claim,
-) -> Option<Option<u64>> {
+) -> Option<Threshold> {
     if root.get("sweep").is_none() {
         let hint = "a threshold is a value of the first parameter of `[sweep]`";
         source.problem_with_hint(entry.key_at, "a threshold needs a sweep", hint);
@@ -162,13 +172,13 @@ fn from(
         return None;
     }
     if matches!(&entry.value.kind, Kind::Text(text) if text == "never") {
-        return Some(None);
+        return Some(Threshold::Never);
     }
     let number = entry.value.within(0, u64::MAX);
     if number.is_none() {
         entry.value.wrong(source, &entry.key, "a number or `\"never\"`");
     }
-    number.map(Some)
+    number.map(Threshold::At)
 }
 
 fn count(source: &mut Source<'_>, entry: &Entry<'_>) -> Option<u64> {

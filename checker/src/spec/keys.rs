@@ -33,17 +33,23 @@ pub const TOP: Section = Section {
         key("about", "More about it: why it is this large and no larger."),
         key("source", "Where the question comes from: a mail's subject, a commit, a report."),
         key("tier", "`pr` (seconds; the default) or `nightly` (minutes)."),
-        key("designs", "Named designs to check, in short: `[\"linux-7.3\"]` is the default."),
+        key(
+            "designs",
+            "Named designs to check, in short: `[\"linux-7.3\"]` is the default of a spec without \
+             `[design.NAME]`.",
+        ),
         key(
             "kernel",
             "Constants of the kernel. A constant that is not named keeps its real value.",
         ),
         key("granularity", "What is one atomic step and what is several."),
         key("world", "What the outside world may do."),
+        key("ram", "The memory of the machine, where it matters."),
         key("memcg", "A memory cgroup. At least one."),
         key("cpu", "A CPU. Without any there are as many as the tasks need."),
         key("actor", "A task. At least one."),
         key("worker", "The worker that runs the queued stock drains of a CPU."),
+        key("kswapd", "The task that frees pages of the machine in the background."),
         key("design", "A design of the spec's own."),
         key("sweep", "Parameters, and the values to check the spec with."),
         key("expect", "What is expected of a design."),
@@ -54,10 +60,16 @@ pub const TOP: Section = Section {
 pub const GRANULARITY: Section = Section {
     name: "[granularity]",
     summary: "What is one atomic step and what is several. Each is `one` (the default) or `kernel`: \
-              a step for each access that another CPU can see.",
+              a step for each access that another CPU can see. A pass has more to choose from.",
     keys: &[
         key("counter", "The page counters of a memcg and its ancestors."),
         key("drain", "`drain_all_stock()`, and so whether its mutex can be seen taken."),
+        key(
+            "pass",
+            "A reclaim pass. `answered` (the default): one step, and the world says what it frees. \
+             The others walk memcgs, nodes and lists as the kernel does: `walked` as one step, \
+             `visits` with a step for each memcg on each node, `kernel` with all of them.",
+        ),
         key("file-ra-state", "The fields of a file's readahead state, which nothing locks."),
     ],
 };
@@ -87,6 +99,43 @@ pub const WORLD: Section = Section {
             "charge-moving",
             "Whether a task may be moving between cgroup v1 groups; `false` by default.",
         ),
+        key(
+            "eviction-order",
+            "In which order passes that walk take the folios of a list: `lru` (as they lie; the \
+             default) or `any`.",
+        ),
+        key("swap", "Whether anonymous folios can be swapped out; `false` by default."),
+        key(
+            "cgroup-may-die",
+            "Whether whoever reclaims may find the cgroup being removed; `false` by default.",
+        ),
+        key(
+            "syscalls-restart",
+            "Whether a system call that a signal has interrupted may begin anew; `false` by \
+             default.",
+        ),
+    ],
+};
+
+/// `[ram]`.
+pub const RAM: Section = Section {
+    name: "[ram]",
+    summary: "The memory of the machine, in pages. Without it nothing looks at free pages.",
+    keys: &[
+        key("total", "All of it. Required."),
+        key("free", "What is free at the start. Required."),
+        key("reserve", "`totalreserve_pages`; 0 by default."),
+    ],
+};
+
+/// `[[kswapd]]`.
+pub const KSWAPD: Section = Section {
+    name: "[[kswapd]]",
+    summary: "Frees pages of the machine in the background. There can be one.",
+    keys: &[
+        key("low", "It is woken when fewer pages are free. Required."),
+        key("high", "It sleeps when as many are free. Required."),
+        key("name", "Its name; `kswapd` by default."),
     ],
 };
 
@@ -106,7 +155,20 @@ pub const MEMCG: Section = Section {
             "memsw-max",
             "The cgroup v1 limit of memory plus swap. Either every memcg of a spec has one or none.",
         ),
-        key("lru", "Its own reclaimable pages at the start; 0 by default."),
+        key(
+            "lru",
+            "Its own reclaimable pages at the start; 0 by default. Where passes walk they are \
+             clean file pages on the inactive list of the first node.",
+        ),
+        key(
+            "nodes",
+            "Where passes walk, instead of `lru`: for each node a list of its folios, from those \
+             scanned first, as `[[\"inactive-file 4\", \"active-anon 1 order 2 dirty\"], […]]`. \
+             The lists are `inactive-anon`, `active-anon`, `inactive-file`, `active-file`, the \
+             flags `locked`, `young`, `referenced`, `dirty`, `writeback`, `pinned`.",
+        ),
+        key("min", "`memory.min`, where passes walk; 0 by default."),
+        key("low", "`memory.low`, where passes walk; 0 by default."),
         key("anon", "Its own pages at the start that only an OOM kill frees; 0 by default."),
     ],
 };
@@ -168,8 +230,8 @@ pub const DESIGN_FILE: Section = Section {
 pub const SWEEP: Section = Section {
     name: "[sweep]",
     summary: "Parameters of the spec's own, each with its values: a list `[2, 3]`, or a range \
-              `\"2..12\"` with both ends. Where a key has the string `\"$NAME\"`, it has the \
-              value of the parameter NAME. The spec is checked at every combination, and what is \
+              `\"2..12\"` with both ends. Where a key has the string `\"$NAME\"`, or an \
+              operation the word `$NAME`, it has the value of the parameter NAME. The spec is checked at every combination, and what is \
               expected is expected of each.",
     keys: &[],
 };
@@ -190,10 +252,12 @@ pub const SECTIONS: &[&Section] = &[
     &TOP,
     &GRANULARITY,
     &WORLD,
+    &RAM,
     &MEMCG,
     &CPU,
     &ACTOR,
     &WORKER,
+    &KSWAPD,
     &DESIGN,
     &SWEEP,
     &EXPECT,

@@ -4,7 +4,7 @@ use super::actors::Places;
 use super::problem::{Problems, Source};
 use super::tree::{Table, names, parse as parse_tree};
 use super::{Point, Spec, Tier, actors, designs, expect, kernel, keys, sweep, world};
-use mm_model::scenario::Scenario;
+use mm_model::scenario::{Pass, Scenario};
 
 const TIERS: &[(&str, Tier)] = &[("pr", Tier::Pr), ("nightly", Tier::Nightly)];
 
@@ -52,11 +52,15 @@ fn read(
     let kernel = kernel::read(source, root);
     let granularity = world::granularity(source, root);
     let policy = world::policy(source, root);
-    let memcgs = world::memcgs(source, root);
+    let pass = granularity.map_or(Pass::Walked, |granularity| granularity.reclaim.pass);
+    let memcgs = world::memcgs(source, root, pass);
+    let ram = world::ram(source, root);
     let mut places = Places {
         memcgs: &memcgs,
         memcg_names: names(root, "memcg"),
         cpus: world::cpus(source, root),
+        tasks: Vec::new(),
+        ram: root.get("ram").is_some(),
     };
     let actors = actors::read(source, root, &mut places);
     let cpus = places.cpus;
@@ -83,7 +87,7 @@ fn read(
                 actors,
                 policy: policy?,
                 granularity: granularity?,
-                ram: None,
+                ram: ram?,
             },
         }],
     })

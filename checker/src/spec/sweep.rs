@@ -76,20 +76,53 @@ pub(super) fn at<'a>(source: &mut Source<'_>, table: &Table<'a>, point: &Values)
     table
 }
 
+/// An operation with numbers in the places of its parameters.
+fn words(source: &mut Source<'_>, at: usize, text: &str, point: &Values) -> String {
+    let word = |word: &str| match word.strip_prefix('$').filter(|name| word_is(name)) {
+        Some(name) => match parameter(source, at, name, point) {
+            Some(number) => number.to_string(),
+            None => word.to_owned(),
+        },
+        None => word.to_owned(),
+    };
+    text.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// The number of a parameter.
+fn parameter(source: &mut Source<'_>, at: usize, name: &str, point: &Values) -> Option<u64> {
+    let found = point.iter().find(|(parameter, _)| parameter == name).map(|(_, number)| *number);
+    if found.is_none() {
+        let message = format!("no parameter of the sweep is named `{}`", shorten(name));
+        let names = point.iter().map(|(name, _)| name.as_str());
+        source.unknown(at, message, name, "parameters", names);
+    }
+    found
+}
+
 fn put(source: &mut Source<'_>, value: &mut Value<'_>, point: &Values) {
     match &mut value.kind {
         Kind::Text(text) => {
             let Some(name) = text.strip_prefix('$') else { return };
-            match point.iter().find(|(parameter, _)| parameter == name) {
-                Some((_, number)) => value.kind = Kind::Number(i128::from(*number)),
-                None => {
-                    let message = format!("no parameter of the sweep is named `{}`", shorten(name));
-                    let names = point.iter().map(|(name, _)| name.as_str());
-                    source.unknown(value.at, message, name, "parameters", names);
+            if let Some(number) = parameter(source, value.at, name, point) {
+                value.kind = Kind::Number(i128::from(number));
+            }
+        }
+        Kind::List(list) => {
+            for item in list {
+                match &mut item.kind {
+                    // An operation, or folios.
+                    Kind::Text(text) if text.contains(' ') => {
+                        *text = words(source, item.at, text, point);
+                    }
+                    Kind::Text(_)
+                    | Kind::Number(_)
+                    | Kind::Flag(_)
+                    | Kind::List(_)
+                    | Kind::Table(_)
+                    | Kind::Other => put(source, item, point),
                 }
             }
         }
-        Kind::List(list) => list.iter_mut().for_each(|item| put(source, item, point)),
         Kind::Table(table) => {
             table.entries.iter_mut().for_each(|entry| put(source, &mut entry.value, point));
         }

@@ -1,12 +1,13 @@
-//! `[granularity]`, `[world]`, `[[memcg]]` and `[[cpu]]`.
+//! `[granularity]`, `[world]`, `[ram]`, `[[memcg]]` and `[[cpu]]`.
 
-use super::keys;
 use super::problem::Source;
 use super::tree::{Kind, Table, Value, shorten, tables};
+use super::{keys, lists};
 use mm_model::ids::MemcgId;
+use mm_model::lru::EvictionOrder;
 use mm_model::scenario::{
-    CpuConfig, FilePolicy, Granularity, MemcgConfig, OomOutcome, PassFrees, Policy, Reclaim,
-    ReclaimPolicy, Steps,
+    CpuConfig, FilePolicy, Granularity, MemcgConfig, OomOutcome, Pass, PassFrees, Policy, Ram,
+    ReclaimPolicy, ReclaimSteps, Steps,
 };
 use mm_model::units::Pages;
 
@@ -18,6 +19,18 @@ pub(super) const PAGES_MOST: u64 = 1 << 32;
 pub(super) const KIND_MOST: usize = 255;
 
 const STEPS: &[(&str, Steps)] = &[("one", Steps::One), ("kernel", Steps::Kernel)];
+const PASS: &[(&str, ReclaimSteps)] = &[
+    ("answered", steps(Pass::Answered, Steps::One, Steps::One)),
+    ("walked", steps(Pass::Walked, Steps::One, Steps::One)),
+    ("visits", steps(Pass::Walked, Steps::Kernel, Steps::One)),
+    ("kernel", steps(Pass::Walked, Steps::Kernel, Steps::Kernel)),
+];
+
+const fn steps(pass: Pass, walk: Steps, inside: Steps) -> ReclaimSteps {
+    ReclaimSteps { pass, walk, iterator: inside, visit: inside }
+}
+
+const ORDER: &[(&str, EvictionOrder)] = &[("lru", EvictionOrder::Lru), ("any", EvictionOrder::Any)];
 const PASS_FREES: &[(&str, PassFrees)] = &[("goal", PassFrees::Goal), ("bound", PassFrees::Bound)];
 const OOM: &[(&str, OomOutcome)] =
     &[("none", OomOutcome::None), ("kill", OomOutcome::Kill), ("pending", OomOutcome::Pending)];
@@ -32,7 +45,11 @@ pub(super) fn granularity(source: &mut Source<'_>, root: &Table<'_>) -> Option<G
     };
     let (counter, drain) = (steps("counter"), steps("drain"));
     let file_ra_state = steps("file-ra-state")?;
-    Some(Granularity { counter: counter?, drain: drain?, file_ra_state, ..Granularity::default() })
+    let reclaim = match table.get("pass") {
+        Some(value) => value.one_of(source, "pass", PASS),
+        None => Some(ReclaimSteps::default()),
+    };
+    Some(Granularity { counter: counter?, drain: drain?, file_ra_state, reclaim: reclaim? })
 }
 
 pub(super) fn policy(source: &mut Source<'_>, root: &Table<'_>) -> Option<Policy> {
@@ -59,6 +76,18 @@ pub(super) fn policy(source: &mut Source<'_>, root: &Table<'_>) -> Option<Policy
     if let Some(value) = table.get("charge-moving") {
         policy.charge_moving = value.flag(source, "charge-moving")?;
     }
+    if let Some(value) = table.get("eviction-order") {
+        policy.reclaim.order = value.one_of(source, "eviction-order", ORDER)?;
+    }
+    let mut flag = |key, into: &mut bool| {
+        if let Some(value) = table.get(key) {
+            *into = value.flag(source, key)?;
+        }
+        Some(())
+    };
+    flag("swap", &mut policy.reclaim.swap)?;
+    flag("cgroup-may-die", &mut policy.reclaim.cgroup_may_die)?;
+    flag("syscalls-restart", &mut policy.reclaim.syscalls_restart)?;
     Some(policy)
 }
 
@@ -95,6 +124,32 @@ pub(super) fn cpus(source: &mut Source<'_>, root: &Table<'_>) -> Vec<CpuConfig> 
     found.iter().map(&mut cpu).collect()
 }
 
+/// The memory of the machine.
+#[expect(clippy::option_option, reason = "nothing at all if it can't be read, as everywhere here")]
+pub(super) fn ram(source: &mut Source<'_>, root: &Table<'_>) -> Option<Option<Ram>> {
+    let Some(value) = root.get("ram") else { return Some(None) };
+    let table = value.table(source, "ram")?;
+    table.only(source, keys::RAM.name, &keys::RAM.names());
+    let mut pages = |key| {
+        let value = table.require(source, keys::RAM.name, key)?;
+        value.number(source, key, 0, PAGES_MOST).map(Pages)
+    };
+    let (total, free) = (pages("total"), pages("free"));
+    let reserve = match table.get("reserve") {
+        Some(_) => pages("reserve"),
+        None => Some(Pages::ZERO),
+    };
+    let ram = Ram { total: total?, reserve: reserve?, free: free? };
+    for (key, pages) in [("free", ram.free), ("reserve", ram.reserve)] {
+        if pages > ram.total {
+            let at = table.get(key).map_or(table.at, |value| value.at);
+            let message = format!("`{key}` is `{pages}`, more than the `total` of {}", ram.total);
+            source.problem(at, message);
+        }
+    }
+    Some(Some(ram))
+}
+
 /// A memcg as written, before its parent is known.
 struct Written<'t, 'a> {
     table: &'t Table<'a>,
@@ -103,7 +158,7 @@ struct Written<'t, 'a> {
 }
 
 /// The memcgs, each parent before its children.
-pub(super) fn memcgs(source: &mut Source<'_>, root: &Table<'_>) -> Vec<MemcgConfig> {
+pub(super) fn memcgs(source: &mut Source<'_>, root: &Table<'_>, pass: Pass) -> Vec<MemcgConfig> {
     let found = tables(root, source, "memcg");
     if found.len() > KIND_MOST {
         let message = format!("there are `{}` memcgs, too many", found.len());
@@ -116,7 +171,7 @@ pub(super) fn memcgs(source: &mut Source<'_>, root: &Table<'_>) -> Vec<MemcgConf
     }
     let mut written: Vec<Written<'_, '_>> = Vec::new();
     for table in found {
-        let Some(memcg) = memcg(source, table) else { continue };
+        let Some(memcg) = memcg(source, table, pass) else { continue };
         if written.iter().any(|other| other.config.name == memcg.config.name) {
             let at = table.get("name").map_or(table.at, |name| name.at);
             source.problem(at, format!("two memcgs are named `{}`", memcg.config.name));
@@ -132,7 +187,11 @@ pub(super) fn memcgs(source: &mut Source<'_>, root: &Table<'_>) -> Vec<MemcgConf
     sorted.into_iter().map(|memcg| memcg.config).collect()
 }
 
-fn memcg<'t, 'a>(source: &mut Source<'_>, table: &'t Table<'a>) -> Option<Written<'t, 'a>> {
+fn memcg<'t, 'a>(
+    source: &mut Source<'_>,
+    table: &'t Table<'a>,
+    pass: Pass,
+) -> Option<Written<'t, 'a>> {
     table.only(source, keys::MEMCG.name, &keys::MEMCG.names());
     let name = name(source, table, keys::MEMCG.name);
     let parent = match table.get("parent") {
@@ -149,15 +208,17 @@ fn memcg<'t, 'a>(source: &mut Source<'_>, table: &'t Table<'a>) -> Option<Writte
         None => Some(Pages::ZERO),
     };
     let (lru, anon) = (count("lru"), count("anon"));
+    let mut lru = lru?;
+    let reclaim = lists::read(source, table, pass, &mut lru);
     let config = MemcgConfig {
         name: name?,
         parent: None,
         max: max?.unwrap_or(Pages::UNLIMITED),
         high: high?.unwrap_or(Pages::UNLIMITED),
         memsw_max: memsw_max?,
-        lru: lru?,
+        lru,
         anon: anon?,
-        reclaim: Reclaim::default(),
+        reclaim: reclaim?,
     };
     Some(Written { table, config, parent })
 }
@@ -245,13 +306,12 @@ fn check_limits(source: &mut Source<'_>, memcgs: &[Written<'_, '_>]) {
     let with_memsw = memcgs.iter().filter(|memcg| memcg.config.memsw_max.is_some()).count();
     for (at, Written { table, config, .. }) in memcgs.iter().enumerate() {
         let below = (0..memcgs.len()).filter(|other| lineage(*other).any(|level| level == at));
-        let usage: Pages =
-            below.map(|other| memcgs[other].config.lru + memcgs[other].config.anon).sum();
+        let usage: Pages = below.map(|other| memcgs[other].config.pages()).sum();
         let place = |key| table.get(key).map_or(table.at, |value| value.at);
         if usage > config.max {
             let MemcgConfig { name, max, .. } = config;
             let message = format!("the `max` of `{name}` is `{max}`, below its {usage} pages");
-            let hint = "a memcg starts with its `lru` and `anon` pages and those below it";
+            let hint = "a memcg starts with its own pages, on lists or `anon`, and those below it";
             source.problem_with_hint(place("max"), message, hint);
         }
         match config.memsw_max {

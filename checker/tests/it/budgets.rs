@@ -1,14 +1,17 @@
 //! A search that stopped early never says that anything holds.
 
-use crate::scenarios::{all, explored, two_at_the_limit};
+use crate::scenarios::{Small, all, charge, explored, two_at_the_limit};
 use mm_checker::engine::{
     Budget, Explored, Progress, Quiet, Stopped, native, reference, stateright,
 };
 use mm_checker::replay::replay;
 use mm_checker::verdict::Verdict;
 use mm_model::design::Changes;
+use mm_model::ids::MemcgId;
 use mm_model::machine::Fuse;
 use mm_model::property::PROPERTIES;
+use mm_model::scenario::{MemcgConfig, Scenario};
+use mm_model::units::Pages;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -47,6 +50,40 @@ fn a_budget_of_exactly_the_states_there_are_is_enough_and_one_less_is_not() {
         for explored in each(&Budget { max_states: Some(most), ..Budget::default() }) {
             assert_eq!(explored.stopped, stopped);
         }
+    }
+}
+
+/// A pass in which eight memcgs share 32 pages in any way: some ten million transitions of one
+/// state.
+fn one_wide_state() -> Scenario {
+    let mut scenario = Small::job(800).once("A", &[charge(1, "kernel")]).build();
+    scenario.kernel.swap_cluster_max = Pages(32);
+    let child = |at: usize| MemcgConfig {
+        name: format!("child {at}"),
+        parent: Some(MemcgId(0)),
+        lru: Pages(100),
+        ..scenario.memcgs[0].clone()
+    };
+    let children: Vec<MemcgConfig> = (0..8).map(child).collect();
+    scenario.memcgs.extend(children);
+    scenario
+}
+
+#[test]
+fn a_budget_that_runs_out_within_one_state_stops_both_engines() {
+    let budgets = [
+        (Budget { max_states: Some(5000), ..Budget::default() }, Stopped::States),
+        (Budget { max_memory: Some(4 << 20), ..Budget::default() }, Stopped::Memory),
+        (
+            Budget { timeout: Some(Duration::from_millis(100)), ..Budget::default() },
+            Stopped::Timeout,
+        ),
+    ];
+    let scenario = one_wide_state();
+    for (budget, reason) in budgets {
+        let (exact, _) = reference::explore(&scenario, Fuse::OwnLocal, &budget, &mut Quiet, true);
+        let found = stateright::explore(&scenario, Fuse::OwnLocal, &budget, 1, &mut Quiet);
+        assert_eq!([exact.stopped, found.stopped], [Some(reason); 2]);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The engines say the same, with and without fusing.
 
 use crate::scenarios::{all, explored};
+use crate::support::mmcheck;
 use mm_checker::cost::{self, Bound};
 use mm_checker::engine::{Budget, Explored, Quiet, native, stateright};
 use mm_checker::graph::{Edge, Graph, Shape};
@@ -150,6 +151,20 @@ fn fusing_changes_no_verdict_and_saves_states() {
         assert_eq!(fused_says, single_says, "{name}");
         assert!(fused.states < single.states, "{name}");
     }
+}
+
+#[test]
+fn fusing_changes_no_verdict_of_a_spec_with_forced_charges_levels_or_stocks() {
+    let specs = [
+        "specs/charge/drain-reaches-every-cpu.toml",
+        "specs/charge/failing-level-is-the-parent.toml",
+        "specs/charge/forced-charge-of-two-levels.toml",
+        "specs/charge/forced-charges-exceed-max.toml",
+        "specs/charge/memsw-stock.toml",
+        "specs/charge/stock-slots.toml",
+    ];
+    let ran = mmcheck(&[&["check", "--engine=reference", "--no-fuse"], &specs[..]].concat());
+    assert_eq!(ran.status, 0, "{}", ran.out);
 }
 
 #[test]

@@ -16,6 +16,7 @@ use mm_model::ids::ActorId;
 use mm_model::machine::Fuse;
 use mm_model::scenario::Scenario;
 use stateright::{Checker, Model, Property};
+use std::ops::ControlFlow;
 
 const A: ActorId = ActorId(0);
 
@@ -131,7 +132,7 @@ impl Model for Witness {
         if at.remembered.is_none() && self.open(&at.node) {
             watches.push(Some((at.node.clone(), self.disabled(&at.node))));
         }
-        expand(&self.scenario, self.fuse, &at.node, |edge, node| {
+        let _ = expand(&self.scenario, self.fuse, &at.node, |edge, node| {
             let ended = edge.actor == self.actor
                 && edge
                     .events
@@ -150,6 +151,7 @@ impl Model for Witness {
                     moves.push(step);
                 }
             }
+            ControlFlow::Continue(())
         });
     }
 

@@ -7,6 +7,7 @@ mod cli;
 mod conform;
 mod costs;
 mod docs;
+mod drains;
 mod engines;
 mod explorer;
 mod lasso;

@@ -10,6 +10,7 @@ use mm_model::property::PROPERTIES;
 use mm_model::scenario::{FilePolicy, Op, Scenario, VmFlags};
 use mm_model::units::PageIndex;
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 const FILE: FileId = FileId(0);
 const READ: Op = Op::Read { file: FILE, pos: 0, count: 4096 };
@@ -69,7 +70,7 @@ fn wraps(scenario: &Scenario) -> BTreeSet<&'static str> {
     let mut next = 0;
     while let Some(node) = nodes.get_index(next).cloned() {
         next += 1;
-        expand(scenario, Fuse::OwnLocal, &node, |edge, to| {
+        let _ = expand(scenario, Fuse::OwnLocal, &node, |edge, to| {
             let wrapped = edge.events.iter().filter_map(|event| match event {
                 Event::Wrapped(wrap) => Some(<&str>::from(wrap)),
                 Event::Returned(..)
@@ -77,12 +78,14 @@ fn wraps(scenario: &Scenario) -> BTreeSet<&'static str> {
                 | Event::End(..)
                 | Event::AboveMax(..)
                 | Event::Requested(_)
+                | Event::Fulfilled(..)
                 | Event::Reclaimed(..)
                 | Event::Restarted(_)
                 | Event::Signalled(_) => None,
             });
             wraps.extend(wrapped);
             nodes.insert(to);
+            ControlFlow::Continue(())
         });
     }
     wraps

@@ -17,6 +17,7 @@ use mm_model::scenario::{
 use mm_model::state::State;
 use mm_model::units::Pages;
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 const JOB: MemcgId = MemcgId(0);
 
@@ -121,7 +122,7 @@ fn explore(scenario: &Scenario, fuse: Fuse) -> Seen {
     let mut at = 0;
     while let Some(from) = seen.states.get_index(at).cloned() {
         let mut stuck = true;
-        scenario.successors(&from, fuse, |actor, choose, to| {
+        let _ = scenario.successors(&from, fuse, |actor, choose, to| {
             stuck = false;
             let events = choose.events();
             let step = Transition { scenario, from: Some((&from, actor)), to: &to, events };
@@ -140,12 +141,14 @@ fn explore(scenario: &Scenario, fuse: Fuse) -> Seen {
                     | Event::Begin(..)
                     | Event::AboveMax(..)
                     | Event::Requested(_)
+                    | Event::Fulfilled(..)
                     | Event::Reclaimed(..)
                     | Event::Signalled(_)
                     | Event::Wrapped(_) => {}
                 }
             }
             seen.states.insert(to);
+            ControlFlow::Continue(())
         });
         if stuck {
             seen.ends.insert(format!("{:?}", from.world));
@@ -266,6 +269,7 @@ fn only_the_last_attempt_sees_what_another_cpu_has_collected() {
             | Event::End(..)
             | Event::AboveMax(..)
             | Event::Requested(_)
+            | Event::Fulfilled(..)
             | Event::Reclaimed(..)
             | Event::Restarted(_)
             | Event::Signalled(_)

@@ -1,6 +1,7 @@
 //! Steps and states as a person reads them.
 
 use crate::scenarios::two_at_the_limit;
+use crate::support::mmcheck;
 use mm_checker::render;
 use mm_checker::replay::{replay, step};
 use mm_checker::verdict::Choice;
@@ -37,4 +38,22 @@ fn a_choice_that_can_not_be_made_is_an_error() {
     assert_eq!(failing(1, &[]), Ok(()));
     assert_eq!(failing(7, &[]), Err("step 2: there is no such actor".to_owned()));
     assert_eq!(failing(1, &[3]), Err("step 2: the step asks for fewer answers".to_owned()));
+}
+
+/// The counterexample of a design of a spec, which shows what steps announce and no verdict tells.
+fn counterexample(spec: &str) -> String {
+    let ran = mmcheck(&["check", "--engine=reference", "--verbose", "--design=refuses", spec]);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    let start = ran.out.find("    how ").expect("there is a counterexample");
+    ran.out[start..].to_owned()
+}
+
+#[test]
+fn who_stays_over_memory_high_is_seen_to_sleep_as_long_as_the_kernel_makes_it() {
+    insta::assert_snapshot!(counterexample("specs/charge/memory-high-penalty.toml"));
+}
+
+#[test]
+fn what_a_drain_and_an_interrupt_announce_is_seen() {
+    insta::assert_snapshot!(counterexample("specs/controls/nofail-refused-after-a-drain.toml"));
 }

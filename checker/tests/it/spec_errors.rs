@@ -178,7 +178,7 @@ fn more_pages_than_the_limit_at_the_start() {
     assert_snapshot!(with("lru = 1", "lru = 3\nanon = 2"), @"
     bad.toml:13:7: the `max` of `job` is `4`, below its 5 pages
 
-    hint: a memcg starts with its `lru` and `anon` pages and those below it
+    hint: a memcg starts with its own pages, on lists or `anon`, and those below it
     ");
 }
 
@@ -354,6 +354,22 @@ fn an_expectation_is_of_no_design() {
 }
 
 #[test]
+fn an_expectation_is_of_a_known_design_that_the_spec_does_not_check() {
+    assert_snapshot!(with("[expect.mine]", "[expect.\"linux-6.1\"]"), @r#"
+    bad.toml:29:9: `linux-6.1` is not among the designs of this spec
+
+    hint: `designs = ["linux-7.3", "linux-6.1"]` checks it as well
+    "#);
+    // A design of the spec's own takes the place of the default.
+    let spec = GOOD.replace("designs = [\"linux-7.3\"]\n", "");
+    assert_snapshot!(of(&spec.replace("[expect.mine]", "[expect.\"linux-7.3\"]")), @r#"
+    bad.toml:28:9: `linux-7.3` is not among the designs of this spec
+
+    hint: `designs = ["linux-7.3"]` checks it as well
+    "#);
+}
+
+#[test]
 fn a_property_is_misspelt() {
     assert_snapshot!(with("charges-conserved", "charge-conserved"), @"
     bad.toml:30:1: no property is named `charge-conserved`
@@ -460,7 +476,7 @@ fn the_problems_of_several_files_are_sorted_by_file() {
 
     hint: a charge needs one: `[[memcg]]` with a `name`
     hint: something must happen: `[[actor]]` with a `name`, a `memcg` and what it `does`
-    hint: the keys of the top level are: title, about, source, tier, designs, kernel, granularity, world, memcg, cpu, actor, worker, design, sweep, expect
+    hint: the keys of the top level are: title, about, source, tier, designs, kernel, granularity, world, ram, memcg, cpu, actor, worker, kswapd, design, sweep, expect
     ");
 }
 

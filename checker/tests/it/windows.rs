@@ -52,6 +52,7 @@ impl Env for Quiet {
             | Event::End(..)
             | Event::AboveMax(..)
             | Event::Requested(_)
+            | Event::Fulfilled(..)
             | Event::Reclaimed(..)
             | Event::Restarted(_)
             | Event::Signalled(_) => {}

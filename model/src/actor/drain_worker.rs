@@ -18,7 +18,7 @@ impl DrainWorker {
 
     pub(crate) fn step(self, kernel: &mut Ctx<'_>) -> Self {
         let frame = self.0.unwrap_or_else(|| {
-            kernel.world.cpus[kernel.task.cpu.index()].drain = DrainWork::Set;
+            kernel.world.cpus[kernel.task.cpu.index()].drain = DrainWork::Running;
             DrainLocalStock::enter(kernel.task.cpu)
         });
         match frame.step(kernel) {

@@ -106,11 +106,13 @@ impl Task {
                 | Op::WriteReclaim { .. }
                 | Op::WriteHigh { .. }
                 | Op::WriteMax { .. }
-                | Op::Stockpile { .. }
                 | Op::Read { .. }
                 | Op::Fault { .. }
                 | Op::WillNeed { .. } => Locality::Local,
-                Op::LruAdd { .. } | Op::Signal { .. } | Op::Mark { .. } => Locality::Shared,
+                // A call that is refused at once takes no other step that anybody could see.
+                Op::Stockpile { .. } | Op::LruAdd { .. } | Op::Signal { .. } | Op::Mark { .. } => {
+                    Locality::Shared
+                }
             }),
             Self::Kernel(_, entry) => Some(entry.locality(config, scenario)),
             Self::ReturnToUser(_, frame) => Some(frame.locality(scenario, &config.task)),
@@ -131,6 +133,22 @@ impl Task {
         match self {
             Self::Kernel(_, entry) => entry.charging(),
             Self::User(_) | Self::ReturnToUser(..) | Self::Exited => None,
+        }
+    }
+
+    /// Which entry of its program it is at.
+    pub const fn op(&self) -> Option<u8> {
+        match self {
+            Self::User(op) | Self::Kernel(op, _) | Self::ReturnToUser(op, _) => Some(*op),
+            Self::Exited => None,
+        }
+    }
+
+    /// The memory.high it is writing.
+    pub const fn writing_high(&self) -> Option<(MemcgId, Pages)> {
+        match self {
+            Self::Kernel(_, Entry::WriteHigh(frame)) => Some(frame.limit()),
+            Self::Kernel(_, _) | Self::User(_) | Self::ReturnToUser(..) | Self::Exited => None,
         }
     }
 

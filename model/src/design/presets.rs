@@ -4,11 +4,12 @@ use super::{
     BaseEnomem, BaseWindows, BatchAnswer, BatchDrain, BatchLevels, BatchRefuses, BatchRoot,
     ChargeMoving, CounterTest, CounterUndo, Design, DrainQueue, DrainWait, DyingCgroup, DyingOom,
     DyingOverHigh, EarlyMark, EofMark, FallbackAfter, FallbackSize, FaultTests, ForcedChunks,
-    LeftoverFolios, Lru, MappingOrders, MarginRetry, MarkRounding, MaxEvent, MemcgWalk,
-    MemswNoswap, MglruBudget, MglruGoal, MglruSignal, NoGap, NoGapBefore, Nofail, NoreclaimBatch,
-    Noretry, OversizeRefill, PastEnd, PrevPosStore, ProgressRetry, ReadBehind, ReadEnd,
-    ReadaheadBatch, ReadaheadCharge, ReadaheadCount, ReadaheadOrder, ReclaimBatch, ReclaimSignal,
-    StockSlots, VictimCharge, WindowEnd, WindowRules,
+    HighWrite, HighWriteProgress, LeftoverFolios, Lru, MappingOrders, MarginRetry, MarkRounding,
+    MaxEvent, MemcgWalk, MemswNoswap, MglruBudget, MglruGoal, MglruSignal, NoGap, NoGapBefore,
+    Nofail, NoreclaimBatch, Noretry, OversizeRefill, PastEnd, PrevPosStore, ProgressRetry,
+    ReadBehind, ReadEnd, ReadaheadBatch, ReadaheadCharge, ReadaheadCount, ReadaheadOrder,
+    ReclaimBatch, ReclaimRetries, ReclaimSignal, StockSlots, StockpileProgress, VictimCharge,
+    WindowEnd, WindowRules,
 };
 
 /// A design with a name.
@@ -45,6 +46,10 @@ const LINUX_7_3: Design = Design {
     mglru_goal: MglruGoal::Always,
     mglru_signal: MglruSignal::EndsProactive,
     reclaim_batch: ReclaimBatch::Fraction,
+    reclaim_retries: ReclaimRetries::InTotal,
+    high_write: HighWrite::SetsFirst,
+    high_write_progress: HighWriteProgress::Uncounted,
+    stockpile_progress: StockpileProgress::Uncounted,
     reclaim_signal: ReclaimSignal::Restarts,
     dying_cgroup: DyingCgroup::Stops,
     reclaim_batch_divisor: 4,

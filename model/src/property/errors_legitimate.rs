@@ -23,6 +23,7 @@ pub(super) const PROPERTY: Property = Property {
             | Event::AboveMax(..)
             | Event::Returned(..)
             | Event::Requested(_)
+            | Event::Fulfilled(..)
             | Event::Reclaimed(..)
             | Event::Restarted(_)
             | Event::Signalled(_)

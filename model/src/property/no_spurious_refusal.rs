@@ -21,6 +21,7 @@ pub(super) const PROPERTY: Property = Property {
             | Event::End(..)
             | Event::Returned(..)
             | Event::Requested(_)
+            | Event::Fulfilled(..)
             | Event::Reclaimed(..)
             | Event::Restarted(_)
             | Event::Signalled(_)

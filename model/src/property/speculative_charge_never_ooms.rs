@@ -29,6 +29,7 @@ fn speculative_call(step: &Transition<'_>, call: impl Fn(&Call) -> bool) -> bool
             | Event::AboveMax(..)
             | Event::End(..)
             | Event::Requested(_)
+            | Event::Fulfilled(..)
             | Event::Reclaimed(..)
             | Event::Restarted(_)
             | Event::Signalled(_)

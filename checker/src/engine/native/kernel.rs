@@ -11,6 +11,7 @@ use mm_model::ids::ActorId;
 use mm_model::machine::Fuse;
 use mm_model::property::PROPERTIES;
 use mm_model::scenario::Scenario;
+use std::ops::ControlFlow;
 
 struct Kernel<'a> {
     scenario: &'a Scenario,
@@ -57,13 +58,15 @@ impl System for Kernel<'_> {
         self.kinds.extend(self.open.iter().map(kinds));
         into.begin(&self.kinds);
         let Self { scenario, fuse, applied, first, packed, label, open, .. } = self;
-        successors(scenario, *fuse, &from, |edge, violated, to| {
+        // What is left out of a stopped search is known by its being stopped.
+        let _ = successors(scenario, *fuse, &from, |edge, violated, to| {
             *applied = applied.union(edge.applied);
             label.read(edge.actor, &open[edge.actor.index()], edge.answers);
             pack(to, violated, packed);
             if let Some(at) = into.found(label, packed) {
                 Self::note(first, at, violated);
             }
+            if into.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
     }
 }

@@ -140,7 +140,7 @@ impl Frame for DrainAllStock {
         match &self.at {
             At::Trylock | At::Cpu(_) | At::Unlock => Locality::Shared,
             At::OwnCpu(callee) => callee.locality(scenario, task),
-            At::Flush => Locality::BlockedUntil(Guard::NoDrainQueued),
+            At::Flush => Locality::BlockedUntil(Guard::NoDrainPending),
         }
     }
 

@@ -4,6 +4,7 @@
 use crate::design::DyingOverHigh;
 use crate::env::Call;
 use crate::ids::MemcgId;
+use crate::kernel::Kernel;
 use crate::mm::memcontrol::reclaim_high::ReclaimHigh;
 use crate::mm::{ALL_VERSIONS, KernelFn};
 use crate::scenario::{Scenario, TaskContext, TaskFlags};
@@ -81,21 +82,25 @@ impl MemCgroupHandleOverHigh {
     /// The penalty in timer ticks, clamped to two seconds.
     fn penalty(self, kernel: &mut Ctx<'_>) -> u64 {
         let scenario = kernel.scenario;
-        let hz = scenario.kernel.hz;
         let overage = |memcg: &crate::world::Memcg| {
             let over = memcg.memory.usage.saturating_sub(memcg.high).0;
-            (u128::from(over) << PRECISION_SHIFT) / u128::from(memcg.high.0.max(1))
+            (over << PRECISION_SHIFT) / memcg.high.0.max(1)
         };
         let worst = scenario
             .lineage(kernel.task.memcg)
             .map(|level| overage(kernel.world.memcg(level)))
             .max()
             .unwrap_or(0);
-        let delay = (worst * worst * u128::from(hz)) >> (PRECISION_SHIFT + SCALING_SHIFT);
-        let batch = u128::from(scenario.kernel.memcg_charge_batch.0);
-        let scaled = delay * u128::from(self.nr_pages.0) / batch;
-        u64::try_from(scaled).unwrap_or(u64::MAX).min(2 * hz)
+        calculate_high_delay(&scenario.kernel, self.nr_pages, worst).min(2 * scenario.kernel.hz)
     }
+}
+
+/// Timer ticks for that overage. The kernel multiplies in 64 bits: from about 270 times memory.high
+/// on the product wraps, and the penalty can be anything, also none.
+fn calculate_high_delay(constants: &Kernel, nr_pages: Pages, max_overage: u64) -> u64 {
+    let squared = max_overage.wrapping_mul(max_overage);
+    let delay = squared.wrapping_mul(constants.hz) >> (PRECISION_SHIFT + SCALING_SHIFT);
+    delay.wrapping_mul(nr_pages.0) / constants.memcg_charge_batch.0
 }
 
 impl Frame for MemCgroupHandleOverHigh {
@@ -164,5 +169,19 @@ impl Frame for MemCgroupHandleOverHigh {
             At::ReclaimHigh { callee, .. } => callee.stack(into),
             At::Enter | At::CalculateHighDelay { .. } | At::ScheduleTimeout { .. } => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_penalty_wraps_as_the_kernels_does() {
+        let delay = |overage| calculate_high_delay(&Kernel::default(), Pages(64), overage);
+        // Twice memory.high: 2^40 * 250 / 2^34.
+        assert_eq!(delay(1 << 20), 16_000);
+        // 4097 times memory.high: 2^64 is 0.
+        assert_eq!(delay(1 << 32), 0);
     }
 }

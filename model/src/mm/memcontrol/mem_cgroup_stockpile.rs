@@ -1,6 +1,7 @@
 //! `mem_cgroup_stockpile()`, proposed by "mm/madvise: implement MADV_STOCKPILE (kswapd from user
 //! space)": makes room for a goal in the task's memcg and each of its ancestors, one after another.
 
+use crate::design::StockpileProgress;
 use crate::env::Errno;
 use crate::ids::MemcgId;
 use crate::mm::KernelFn;
@@ -83,10 +84,11 @@ impl MemCgroupStockpile {
         }
     }
 
-    fn reclaimed(self, freed: Pages) -> ToNext {
+    fn reclaimed(self, scenario: &Scenario, freed: Pages) -> ToNext {
+        let counts = scenario.design.stockpile_progress == StockpileProgress::Counted;
         match self.nr_retries.checked_sub(1) {
             // Progress costs nothing: this loop has no bound.
-            _ if freed > Pages::ZERO => self.goto(At::Retry),
+            _ if freed > Pages::ZERO && !counts => self.goto(At::Retry),
             Some(nr_retries) => Next::Goto(Self { nr_retries, at: At::Retry, ..self }),
             None => Next::Return(Err(Errno::EAGAIN)),
         }
@@ -97,6 +99,7 @@ impl Frame for MemCgroupStockpile {
     type Output = Result<(), Errno>;
 
     fn step(self, kernel: &mut Ctx<'_>) -> ToNext {
+        let scenario = kernel.scenario;
         match self.at {
             At::Retry if kernel.signal_pending() => Next::Return(Err(Errno::EINTR)),
             At::Retry => self.goto(At::ReadMax),
@@ -114,7 +117,7 @@ impl Frame for MemCgroupStockpile {
             At::ReadUsage { limit } => self.read_usage(kernel, limit),
             At::Reclaim(callee) => callee.step(kernel).within(
                 |callee| Self { at: At::Reclaim(callee), ..self },
-                |freed| self.reclaimed(freed),
+                |freed| self.reclaimed(scenario, freed),
             ),
         }
     }

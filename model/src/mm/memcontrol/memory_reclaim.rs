@@ -1,8 +1,8 @@
 //! `memory_reclaim()`: a write to memory.reclaim. In 7.3 the loop is in
 //! `user_proactive_reclaim()` of mm/vmscan.c.
 
-use crate::design::{DyingCgroup, ReclaimBatch, ReclaimSignal};
-use crate::env::{Ask, Errno};
+use crate::design::{DyingCgroup, ReclaimBatch, ReclaimRetries, ReclaimSignal};
+use crate::env::{Ask, Errno, Event};
 use crate::ids::MemcgId;
 use crate::mm::swap::lru_add_drain::lru_add_drain_all;
 use crate::mm::vmscan::try_to_free_mem_cgroup_pages::TryToFreeMemCgroupPages;
@@ -85,6 +85,7 @@ impl MemoryReclaim {
 
     fn at_loop(self, kernel: &mut Ctx<'_>, tries: Tries) -> ToNext {
         if tries.nr_reclaimed >= self.nr_to_reclaim {
+            kernel.note(Event::Fulfilled(self.memcg, self.nr_to_reclaim, tries.nr_reclaimed));
             return Next::Return(Ok(()));
         }
         let design = &kernel.scenario.design;
@@ -112,13 +113,19 @@ impl MemoryReclaim {
         self.goto(At::Reclaim(tries, TryToFreeMemCgroupPages::proactive(self.memcg, batch)))
     }
 
-    fn reclaimed(self, mut tries: Tries, freed: Pages) -> ToNext {
+    fn reclaimed(self, scenario: &Scenario, mut tries: Tries, freed: Pages) -> ToNext {
         if freed == Pages::ZERO {
-            // Progress never gives a retry back.
             match tries.nr_retries.checked_sub(1) {
                 Some(left) => tries.nr_retries = left,
                 None => return Next::Return(Err(Errno::EAGAIN)),
             }
+        }
+        match scenario.design.reclaim_retries {
+            ReclaimRetries::InARow if freed > Pages::ZERO => {
+                tries.nr_retries = scenario.kernel.max_reclaim_retries;
+            }
+            // Progress never gives a retry back.
+            ReclaimRetries::InTotal | ReclaimRetries::InARow => {}
         }
         tries.nr_reclaimed += freed;
         self.goto(At::Loop(tries))
@@ -126,7 +133,7 @@ impl MemoryReclaim {
 }
 
 /// How much one pass is asked for when that many pages are left.
-fn batch(scenario: &Scenario, rest: Pages) -> Pages {
+pub(crate) fn batch(scenario: &Scenario, rest: Pages) -> Pages {
     let design = &scenario.design;
     match design.reclaim_batch {
         ReclaimBatch::Whole => rest,
@@ -140,6 +147,7 @@ impl Frame for MemoryReclaim {
     type Output = Result<(), Errno>;
 
     fn step(self, kernel: &mut Ctx<'_>) -> ToNext {
+        let scenario = kernel.scenario;
         match self.at {
             At::Loop(tries) => self.at_loop(kernel, tries),
             At::DrainAll(tries) => {
@@ -148,7 +156,7 @@ impl Frame for MemoryReclaim {
             }
             At::Reclaim(tries, callee) => callee.step(kernel).within(
                 |callee| Self { at: At::Reclaim(tries, callee), ..self },
-                |freed| self.reclaimed(tries, freed),
+                |freed| self.reclaimed(scenario, tries, freed),
             ),
         }
     }

@@ -60,20 +60,20 @@ impl TryToFreeMemCgroupPages {
 }
 
 /// The goal of a pass for `nr_pages`: no less than the floor.
-fn goal(scenario: &Scenario, nr_pages: Pages) -> Pages {
+pub(crate) fn goal(scenario: &Scenario, nr_pages: Pages) -> Pages {
     let cluster = scenario.kernel.swap_cluster_max;
     nr_pages.max(Pages(cluster.0 * u64::from(scenario.design.reclaim_floor)))
 }
 
 /// The most a pass for `nr_pages` may free under the scenario's policy.
-fn frees_at_most(scenario: &Scenario, nr_pages: Pages) -> Pages {
+pub(crate) fn frees_at_most(scenario: &Scenario, nr_pages: Pages) -> Pages {
     let cluster = scenario.kernel.swap_cluster_max;
     let goal = goal(scenario, nr_pages);
     match scenario.policy.pass_frees {
         PassFrees::Goal => goal,
         // One page short of the goal before a last visit, which then crosses it once more and
         // takes a cluster of either type and of the one nudge round: 2 * goal + 94 as shipped.
-        PassFrees::Bound => Pages((2 * goal.0 + 3 * cluster.0).saturating_sub(2)),
+        PassFrees::Bound => Pages(2 * goal.0.saturating_sub(1) + 3 * cluster.0),
     }
 }
 
