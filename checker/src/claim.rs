@@ -178,7 +178,8 @@ impl Claim {
     /// What is asked of every scenario: each safety property, and of each operation that some task
     /// does, how high it stands, and its lines under weak fairness.
     pub fn of_every(scenario: &Scenario) -> Vec<Self> {
-        let safety = (0..PROPERTIES.len()).map(Self::Safety);
+        let safety =
+            (0..PROPERTIES.len()).filter(|at| PROPERTIES[*at].concerns(scenario)).map(Self::Safety);
         let done = Operation::VARIANTS.iter().copied().filter(|operation| {
             scenario.actor_ids().any(|actor| does(scenario, actor, *operation))
         });
@@ -212,6 +213,9 @@ pub fn does(scenario: &Scenario, actor: ActorId, operation: Operation) -> bool {
         Op::WriteHigh { .. } => operation == Operation::HighWrite,
         Op::WriteMax { .. } => operation == Operation::MaxWrite,
         Op::Stockpile { .. } => operation == Operation::Stockpile,
+        Op::Read { .. } => operation == Operation::Read,
+        Op::Fault { .. } => operation == Operation::Fault,
+        Op::WillNeed { .. } => operation == Operation::Readahead,
         Op::LruAdd { .. } | Op::Signal { .. } | Op::Mark { .. } => false,
     };
     match &scenario.actors[actor.index()].kind {

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 mod charge;
 mod charge_sim;
+mod files;
 mod high;
 mod pass;
 mod reclaim;
@@ -23,6 +24,8 @@ mod report;
 mod rows;
 mod scripted;
 mod stockpile;
+mod stream;
+mod window;
 
 /// What running one case showed.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,6 +77,8 @@ const FORMATS: &[RowFormat] = &[
     RowFormat::new::<high::Row>("high", high::recognises, high::run),
     RowFormat::new::<stockpile::Row>("stockpile", stockpile::recognises, stockpile::run),
     RowFormat::new::<pass::Row>("pass", pass::recognises, pass::run),
+    RowFormat::new::<window::Row>("window", window::recognises, window::run),
+    RowFormat::new::<stream::Row>("stream", stream::recognises, stream::run),
 ];
 
 /// Whether a row has all these fields.

@@ -196,7 +196,8 @@ impl Reader<'_> {
             | Event::Fulfilled(..)
             | Event::Reclaimed(..)
             | Event::Restarted(_)
-            | Event::Signalled(_) => self.count(What::Event(event)),
+            | Event::Signalled(_)
+            | Event::Wrapped(_) => self.count(What::Event(event)),
         }
     }
 

@@ -6,10 +6,11 @@ use mm_model::env::{Arg, Call, Counter, Errno, Event, Returns};
 use mm_model::gfp::Gfp;
 use mm_model::ids::{ActorId, MemcgId};
 use mm_model::lru::{LruList, Lruvec, Run};
+use mm_model::page_cache::Folio;
 use mm_model::scenario::Scenario;
 use mm_model::state::State;
 use mm_model::units::Pages;
-use mm_model::world::{Cpu, Memcg, ReclaimIter, World};
+use mm_model::world::{Cpu, FileRaState, Inode, Memcg, ReclaimIter, World};
 use std::fmt::Write as _;
 
 /// A number of pages.
@@ -25,6 +26,10 @@ pub fn call(scenario: &Scenario, call: &Call, value: i64) -> String {
         Arg::Counter(Counter::Memory) => Some("memory".to_owned()),
         Arg::Counter(Counter::Memsw) => Some("memory+swap".to_owned()),
         Arg::Cpu(cpu) => Some(format!("CPU {}", cpu.0)),
+        Arg::File(file) => Some(scenario.file(file).name.clone()),
+        Arg::Inode(inode) => Some(scenario.inodes[inode.index()].name.clone()),
+        Arg::Index(index) => Some(format!("index {index}")),
+        Arg::Gfp(gfp) => class(gfp).map(str::to_owned),
         // What is usual is not worth a word.
         Arg::Flag(_, true) => None,
         Arg::Flag(name, false) => Some(format!("!{name}")),
@@ -33,7 +38,8 @@ pub fn call(scenario: &Scenario, call: &Call, value: i64) -> String {
     let args = args.collect::<Vec<_>>().join(", ");
     let value = match call.returns() {
         Returns::Nothing => String::new(),
-        Returns::Flag | Returns::Pages => format!(" = {value}"),
+        Returns::Error => format!(" = {}", result(value)),
+        Returns::Flag | Returns::Pages | Returns::Index => format!(" = {value}"),
         Returns::RefusingLevel => match usize::try_from(value) {
             Ok(level) => format!(" = refused by {}", scenario.memcg_name(MemcgId::from(level))),
             Err(_) => " = charged".to_owned(),
@@ -67,6 +73,7 @@ pub fn event(scenario: &Scenario, event: &Event) -> String {
         Event::Signalled(actor) => {
             format!("signals {}", scenario.actors[actor.index()].name)
         }
+        Event::Wrapped(wrap) => format!("unsigned arithmetic wraps: {}", <&str>::from(wrap)),
         Event::End(operation, _, value) => format!("{operation} ends: {}", result(*value)),
     }
 }
@@ -98,6 +105,7 @@ pub fn step(scenario: &Scenario, from: &State, actor: ActorId, events: &[Event])
         | Event::Fulfilled(..)
         | Event::Restarted(_)
         | Event::Signalled(_)
+        | Event::Wrapped(_)
         | Event::End(..) => true,
     };
     let happened: Vec<String> =
@@ -118,8 +126,17 @@ pub fn choice(scenario: &Scenario, Choice { actor, answers }: &Choice) -> String
 
 /// A state: a line for each memcg, CPU and actor.
 pub fn state(scenario: &Scenario, state: &State) -> String {
-    let World { memcgs, cpus, percpu_charge_mutex, signals, iters, free_pages } = &state.world;
+    let World { memcgs, cpus, percpu_charge_mutex, signals, iters, free_pages, inodes, files } =
+        &state.world;
     let mut text = String::new();
+    for (config, inode) in scenario.inodes.iter().zip(inodes) {
+        text.push_str(&page_cache(&config.name, inode));
+    }
+    for (config, ra) in scenario.files.iter().zip(files) {
+        let FileRaState { start, size, async_size, order, mmap_miss, prev_pos } = ra;
+        let _ = write!(text, "{}: window {start}+{size}, async {async_size}", config.name);
+        let _ = writeln!(text, ", order {order}, missed {mmap_miss}, read up to byte {prev_pos}");
+    }
     for (config, memcg) in scenario.memcgs.iter().zip(memcgs) {
         let Memcg { memory, memsw, high, lru, anon, lruvecs } = memcg;
         let _ = write!(text, "{}: usage {} of {}", config.name, memory.usage, memory.max);
@@ -198,6 +215,18 @@ fn iterators(text: &mut String, scenario: &Scenario, iters: &[ReclaimIter]) {
         let at = scenario.memcg_name(position);
         let _ = writeln!(text, "walk of {target} on node {node}: after {at}");
     }
+}
+
+/// The folios of an inode, as `4+4 locked readahead`.
+fn page_cache(name: &str, inode: &Inode) -> String {
+    let folio = |folio: Folio| {
+        let flags: Vec<String> =
+            folio.flags.iter_names().map(|(name, _)| name.to_lowercase()).collect();
+        format!("{}+{} {}", folio.index, folio.nr_pages(), flags.join(" ")).trim_end().to_owned()
+    };
+    let folios: Vec<String> = inode.cache.folios().map(folio).collect();
+    let folios = if folios.is_empty() { "nothing".to_owned() } else { folios.join(", ") };
+    format!("{name}: caches {folios}\n")
 }
 
 fn where_is(scenario: &Scenario, state: &State, id: ActorId) -> String {

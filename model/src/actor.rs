@@ -83,7 +83,7 @@ impl Actor {
     }
 
     /// The charge it is in.
-    pub const fn charging(&self) -> Option<&TryChargeMemcg> {
+    pub fn charging(&self) -> Option<&TryChargeMemcg> {
         match &self.at {
             At::Task(task) => task.charging(),
             At::DrainWorker(_) | At::Kswapd(_) => None,
@@ -93,7 +93,7 @@ impl Actor {
     /// The operations it has open, outermost first, with the flags of a charge.
     pub fn open(&self) -> OpenOperations {
         match self.at {
-            At::Task(task) => task.open().into_iter().collect(),
+            At::Task(task) => task.open(),
             At::DrainWorker(_) | At::Kswapd(_) => OpenOperations::new(),
         }
     }

@@ -313,12 +313,218 @@ design! {
             /// They stop; memory.reclaim with -EAGAIN.
             Stops,
         }
+        /// How readahead charges a folio.
+        readahead_charge: ReadaheadCharge {
+            /// With the mapping's own mask: each folio may reclaim.
+            Blocking,
+            /// Without direct reclaim; a batch reclaim makes room for several folios.
+            NonBlocking,
+        }
+        /// What the cap on batch reclaims counts over.
+        readahead_count: ReadaheadCount {
+            /// One readahead_control: every folio added for one request.
+            Control,
+            /// One pass over a window: the fallback, a chunk and an expansion start again at none.
+            Call,
+            /// One system call or fault of the task.
+            Task,
+        }
+        /// How many pages a batch reclaim is asked for.
+        readahead_batch: ReadaheadBatch {
+            /// The rest of the window, this folio included.
+            RestOfWindow,
+            /// This folio.
+            Folio,
+            /// The whole window.
+            Window,
+        }
+        /// When a batch reclaim says that one more add is worth it.
+        batch_answer: BatchAnswer {
+            /// The level has room for what was asked.
+            Margin,
+            /// The pass freed something (A1).
+            Freed,
+            /// The level has any room (A2).
+            AnyRoom,
+        }
+        /// Which levels a batch reclaim makes room on.
+        batch_levels: BatchLevels {
+            /// The lowest without enough room, by one pass.
+            Lowest,
+            /// Each without enough room, by one pass each (A3).
+            Every,
+        }
+        /// Whether a batch reclaim drains the stocks before it says no.
+        batch_drain: BatchDrain {
+            /// It doesn't.
+            No,
+            /// Once (A4).
+            Once,
+        }
+        /// What a batch reclaim says to a task that is charged to no memcg.
+        batch_root: BatchRoot {
+            /// Yes: there is no limit.
+            Yes,
+            /// No: there is nothing to reclaim (A5).
+            No,
+        }
+        /// Whether a batch reclaim refuses some callers outright.
+        batch_refuses: BatchRefuses {
+            /// It never does.
+            Nobody,
+            /// Those that may not block, that are reclaiming already, or that are dying (A6).
+            NonBlocking,
+        }
+        /// How the mark, and the index expected when it is found, are rounded to a folio's size.
+        mark_rounding: MarkRounding {
+            /// Down: the folio that holds the mark.
+            Down,
+            /// Up: a folio that starts at or after it, or none, or several.
+            Up,
+        }
+        /// Where a window that touches the end of the file has its mark.
+        eof_mark: EofMark {
+            /// Where the state says, moved down when a window of base pages is cut.
+            Kept,
+            /// Nowhere.
+            None,
+        }
+        /// What a window of base pages does about a mark before its first page.
+        early_mark: EarlyMark {
+            /// Nothing: rounding up can bring it back into the window.
+            Unchecked,
+            /// There is no mark then.
+            None,
+        }
+        /// Which folio orders a mapping may have.
+        mapping_orders: MappingOrders {
+            /// 0, or any up to the kernel's own largest except 1.
+            AnyOrZero,
+            /// From the mapping's least to its largest.
+            Range,
+        }
+        /// Where the folio order of a window comes from.
+        readahead_order: ReadaheadOrder {
+            /// From the folio whose mark was found, two orders more each time.
+            MarkedFolio,
+            /// From the file's state, which a found mark raises by two orders.
+            State,
+        }
+        /// Which windows are filled with base pages although the mapping has large folios.
+        base_windows: BaseWindows {
+            /// Those of fewer than four pages.
+            Small,
+            /// None.
+            Never,
+        }
+        /// How much a window of large folios asks for again after a failed add.
+        fallback_size: FallbackSize {
+            /// Its full size, from wherever it got to.
+            Window,
+            /// What is left of it.
+            Rest,
+        }
+        /// After which errors a window of large folios goes on with base pages.
+        fallback_after: FallbackAfter {
+            /// Any.
+            AnyError,
+            /// Any but a lack of memory (no kernel does).
+            NotEnomem,
+        }
+        /// What a window of base pages does when there is no memory for one.
+        base_enomem: BaseEnomem {
+            /// It goes on with the next page.
+            Continues,
+            /// It ends.
+            Stops,
+        }
+        /// Where each chunk of forced readahead starts.
+        forced_chunks: ForcedChunks {
+            /// A chunk's length after the last.
+            Computed,
+            /// Where the last one ended.
+            Continue,
+        }
+        /// What becomes of folios that the file system did not read.
+        leftover_folios: LeftoverFolios {
+            /// They shorten the window; those before its mark are removed.
+            ShrinkWindow,
+            /// They are removed.
+            Removed,
+        }
+        /// How a missing page or a found mark sets the next window.
+        window_rules: WindowRules {
+            /// One function for both; a miss at the end or the mark advances the window.
+            Ondemand,
+            /// A miss starts anew, a found mark advances.
+            Split,
+        }
+        /// Whether a window that a found mark starts ends at a multiple of its folio size.
+        window_end: WindowEnd {
+            /// Wherever it ends.
+            Free,
+            /// It is shortened to such a multiple.
+            Aligned,
+        }
+        /// What the search for the next gap returns when there is none.
+        no_gap: NoGap {
+            /// The last page it looked at, as if it were missing.
+            LastPage,
+            /// The page after that.
+            PastRange,
+        }
+        /// What the look back returns when there is no gap.
+        no_gap_before: NoGapBefore {
+            /// The last page it looked at, as if it were missing.
+            LastPage,
+            /// The page before that.
+            PastRange,
+        }
+        /// How far a read looks.
+        read_end: ReadEnd {
+            /// To the last page it wants.
+            Page,
+            /// To the end of the mapping's least folio.
+            MinFolio,
+        }
+        /// What a read does with a folio that is not read yet, behind others that are.
+        read_behind: ReadBehind {
+            /// It waits for it.
+            Waits,
+            /// It copies the others first.
+            Leaves,
+        }
+        /// What a window of large folios that begins beyond the end of the file does to the state.
+        past_end: PastEnd {
+            /// It makes the window longer by the pages between.
+            Lengthens,
+            /// Nothing.
+            Ignored,
+        }
+        /// When a read stores where it got to.
+        prev_pos_store: PrevPosStore {
+            /// After each batch of folios.
+            Batch,
+            /// At its end.
+            End,
+        }
+        /// What a fault tests before readahead.
+        fault_tests: FaultTests {
+            /// A huge mapping first; every miss and hit counts.
+            HugeFirst,
+            /// The use of the mapping first; sequential mappings and locked folios don't count.
+            UseFirst,
+        }
     }
     numbers {
         /// The divisor of the fraction rule of memory.reclaim.
         reclaim_batch_divisor: 1..,
         /// The least a memcg pass asks for, in units of SWAP_CLUSTER_MAX; 0 is no floor.
         reclaim_floor: 0..,
+        /// Batch reclaims that readahead may try.
+        readahead_max_memcg_reclaims: 0..,
+        /// Folios a read looks up at once.
+        read_batch: 1..,
     }
 }
 

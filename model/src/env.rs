@@ -6,14 +6,16 @@
 //! one, a replay repeats one.
 
 use crate::gfp::Gfp;
-use crate::ids::{ActorId, CpuId, MemcgId, NodeId};
+use crate::ids::{ActorId, CpuId, FileId, InodeId, MemcgId, NodeId};
 use crate::lru::LruList;
 use crate::units::Pages;
 use crate::world::World;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
+mod file_call;
 mod signature;
+pub use file_call::FileCall;
 pub use signature::{Arg, Returns};
 
 /// Something the outside world decides. The answer is one of `0..=last`.
@@ -40,6 +42,16 @@ pub enum Ask {
     CgroupDying(MemcgId),
     /// Whether the interrupted system call is restarted from the beginning.
     RestartsSyscall,
+    /// Whether there is no memory for a folio of that inode: 1 if so.
+    FolioAllocFails(InodeId),
+    /// Whether there is no memory for a node of that inode's tree of folios: 1 if so.
+    NodeAllocFails(InodeId),
+    /// Whether the block device cgroup of the task is congested: 1 if so.
+    Congested(FileId),
+    /// Whether the file system asks for more than the batch it is given: 1 if so.
+    FsExpands(InodeId),
+    /// How many folios of a batch the file system leaves unread.
+    FsLeaves(InodeId),
 }
 
 /// Which counters of a memcg.
@@ -135,6 +147,8 @@ pub enum Call {
     ScheduleTimeoutKillable {
         jiffies: u64,
     },
+    /// A call of the page cache or of readahead.
+    File(FileCall),
 }
 
 /// A kind of operation: what a user waits for.
@@ -166,6 +180,12 @@ pub enum Operation {
     MaxWrite,
     /// One madvise(MADV_STOCKPILE).
     Stockpile,
+    /// One `struct readahead_control`: every folio added for one request.
+    Readahead,
+    /// One read of a file.
+    Read,
+    /// One page fault, with its repetition.
+    Fault,
 }
 
 impl fmt::Display for Operation {
@@ -195,6 +215,10 @@ pub enum Errno {
     EAGAIN = -11,
     /// Out of memory.
     ENOMEM = -12,
+    /// There is no such page.
+    EFAULT = -14,
+    /// A folio is there already.
+    EEXIST = -17,
     /// Invalid argument.
     EINVAL = -22,
     /// Interrupted, and begun anew where the signal's handling allows it; never seen in user
@@ -233,6 +257,26 @@ pub enum Event {
     Signalled(ActorId),
     /// An operation ended, with 0 or the error's number.
     End(Operation, Gfp, i64),
+    /// Unsigned arithmetic of the kernel wrapped.
+    Wrapped(Wrap),
+}
+
+/// A place where unsigned arithmetic of the kernel can wrap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "kebab-case")]
+pub enum Wrap {
+    /// The position of the mark: start + size - async_size, or index + nr - lookahead.
+    MarkPosition,
+    /// No mark, as all ones, rounded up to a folio's size.
+    NoMark,
+    /// The last page of a window: index + size - 1 of an empty window at page 0.
+    WindowEnd,
+    /// What is left of a window when its first folio failed: index - start.
+    WindowRest,
+    /// The size of a window that the file system did not read whole.
+    WindowSize,
+    /// What an expansion still wants.
+    ExpandedLength,
 }
 
 /// Whoever answers the questions of a step and hears what it does.

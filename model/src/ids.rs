@@ -40,3 +40,11 @@ id!(
     /// A NUMA node.
     NodeId
 );
+id!(
+    /// An inode: a file's pages.
+    InodeId
+);
+id!(
+    /// An open file: whoever shares it shares its readahead state.
+    FileId
+);

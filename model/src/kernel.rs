@@ -52,6 +52,13 @@ constants! {
     pagevec_size: u64 = 31,
     /// Fruitless passes MADV_STOCKPILE tolerates on a level (mm/memcontrol.c of the mail's time).
     mem_cgroup_reclaim_retries: u8 = 5,
+    /// Pages that forced readahead asks for at once (mm/readahead.c).
+    force_page_cache_ra_chunk: Pages = Pages(512),
+    /// The largest folio order of the page cache: 2 MiB (include/linux/pagemap.h).
+    max_pagecache_order: u8 = 9,
+    /// Faults that may miss more often than others hit before readahead is given up
+    /// (mm/filemap.c).
+    mmap_lotsamiss: u16 = 100,
     /// Timer ticks a second; the longest memory.high penalty is two seconds.
     hz: u64 = 250,
 }

@@ -7,11 +7,12 @@ use crate::env::Env;
 use crate::ids::ActorId;
 use crate::lru::{LruList, Lruvec, Run};
 use crate::mm::memcontrol::refill_stock::slots;
-use crate::scenario::{MemcgConfig, Pass, Scenario};
+use crate::page_cache::PageCache;
+use crate::scenario::{InodeConfig, MemcgConfig, Pass, Scenario, Store};
 use crate::state::State;
 use crate::step::{Ctx, Guard, Locality};
 use crate::units::Pages;
-use crate::world::{ActorSet, Cpu, Memcg, PageCounter, ReclaimIter, World};
+use crate::world::{ActorSet, Cpu, FileRaState, Inode, Memcg, PageCounter, ReclaimIter, World};
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
 
@@ -50,6 +51,13 @@ impl Scenario {
             }
         });
         let cpu = |_| Cpu { slots: smallvec::smallvec![None; slots], ..Cpu::default() };
+        let inode = |inode: &InodeConfig| Inode {
+            cache: match inode.store {
+                Store::Bits => PageCache::bits(),
+                Store::Tree => PageCache::tree(),
+            },
+            nodes: Pages::ZERO,
+        };
         State {
             world: World {
                 memcgs: memcgs.collect(),
@@ -58,6 +66,8 @@ impl Scenario {
                 signals: ActorSet::EMPTY,
                 iters: smallvec::smallvec![ReclaimIter::default(); self.nr_iters()],
                 free_pages: self.ram.map(|ram| ram.free),
+                inodes: self.inodes.iter().map(inode).collect(),
+                files: self.files.iter().map(|_| FileRaState::default()).collect(),
             },
             actors: self.actors.iter().map(Actor::start).collect(),
         }

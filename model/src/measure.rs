@@ -116,7 +116,8 @@ impl Moment<'_> {
                 | Event::Reclaimed(..)
                 | Event::Restarted(_)
                 | Event::Signalled(_)
-                | Event::End(..),
+                | Event::End(..)
+                | Event::Wrapped(_),
             )
             | What::Step => None,
         }

@@ -1,8 +1,10 @@
 //! The kernel's functions, in its own tree: `mm/<file>.c`, `f()` is `mm/<file>/f.rs`.
 
+pub mod filemap;
 pub mod madvise;
 pub mod memcontrol;
 pub mod page_counter;
+pub mod readahead;
 pub mod swap;
 pub mod vmscan;
 
@@ -43,6 +45,7 @@ pub const FUNCTIONS: &[&KernelFn] = &[
     &memcontrol::memory_high_write::KERNEL,
     &memcontrol::memory_max_write::KERNEL,
     &memcontrol::mem_cgroup_stockpile::KERNEL,
+    &memcontrol::mem_cgroup_reclaim_for_batch::KERNEL,
     &vmscan::try_to_free_mem_cgroup_pages::KERNEL,
     &vmscan::try_to_free_pages::KERNEL,
     &vmscan::balance_pgdat::KERNEL,
@@ -59,4 +62,26 @@ pub const FUNCTIONS: &[&KernelFn] = &[
     &swap::folio_add_lru::KERNEL,
     &swap::lru_add_drain::KERNEL,
     &madvise::madvise_stockpile::KERNEL,
+    &filemap::filemap_remove_folio::KERNEL,
+    &filemap::filemap_add_folio::KERNEL,
+    &filemap::page_cache_next_miss::KERNEL,
+    &filemap::page_cache_prev_miss::KERNEL,
+    &filemap::filemap_get_read_batch::KERNEL,
+    &filemap::filemap_get_pages::KERNEL,
+    &filemap::filemap_read::KERNEL,
+    &filemap::do_sync_mmap_readahead::KERNEL,
+    &filemap::do_async_mmap_readahead::KERNEL,
+    &filemap::filemap_fault::KERNEL,
+    &readahead::read_pages::KERNEL,
+    &readahead::readahead_add_folio::KERNEL,
+    &readahead::page_cache_ra_unbounded::KERNEL,
+    &readahead::do_page_cache_ra::KERNEL,
+    &readahead::force_page_cache_ra::KERNEL,
+    &readahead::get_init_ra_size::KERNEL,
+    &readahead::get_next_ra_size::KERNEL,
+    &readahead::page_cache_ra_order::KERNEL,
+    &readahead::ondemand_readahead::KERNEL,
+    &readahead::page_cache_sync_ra::KERNEL,
+    &readahead::page_cache_async_ra::KERNEL,
+    &readahead::readahead_expand::KERNEL,
 ];

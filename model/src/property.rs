@@ -14,6 +14,7 @@ mod errors_legitimate;
 mod high_write_reached;
 mod no_spurious_refusal;
 mod no_transient_excess;
+mod no_wrap;
 mod nothing_leaked;
 mod overreclaim_within_bound;
 mod speculative_charge_never_ooms;
@@ -62,7 +63,19 @@ pub const PROPERTIES: &[&Property] = &[
     &overreclaim_within_bound::PROPERTY,
     &high_write_reached::PROPERTY,
     &stockpile_enomem_tells_the_truth::PROPERTY,
+    &no_wrap::PROPERTY,
 ];
+
+/// Those that speak of files.
+const OF_FILES: &[&Property] = &[&no_wrap::PROPERTY];
+
+impl Property {
+    /// Whether the scenario has anything the property speaks of.
+    pub fn concerns(&self, scenario: &Scenario) -> bool {
+        let of_files = OF_FILES.iter().any(|other| other.name == self.name);
+        !of_files || !scenario.files.is_empty()
+    }
+}
 
 impl Transition<'_> {
     /// What a level's usage must be: pages on the LRU and of other processes, held by tasks,
@@ -83,7 +96,12 @@ impl Transition<'_> {
             .map(|actor| to.actors[actor.index()].current.held)
             .sum();
         let in_flight: Pages = to.actors.iter().map(|actor| actor.in_flight(scenario, level)).sum();
-        resident + collected + stocked + held + in_flight
+        let inodes = scenario.inodes.iter().zip(&to.world.inodes);
+        let cached: Pages = inodes
+            .filter(|(config, _)| config.memcg.is_some_and(below))
+            .map(|(_, inode)| inode.cache.nr_pages() + inode.nodes)
+            .sum();
+        resident + collected + cached + stocked + held + in_flight
     }
 
     /// Usage of a level without what refused attempts have added and are about to take back.

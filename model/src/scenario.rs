@@ -2,11 +2,14 @@
 
 use crate::design::Design;
 use crate::gfp::Gfp;
-use crate::ids::{ActorId, CpuId, MemcgId, NodeId};
+use crate::ids::{ActorId, CpuId, FileId, MemcgId, NodeId};
 use crate::kernel::Kernel;
 use crate::lru::FolioFlags;
-use crate::units::Pages;
+use crate::units::{PageIndex, Pages};
 use serde::{Deserialize, Serialize};
+
+mod files;
+pub use files::{Expand, FileConfig, FilePolicy, InodeConfig, Store, VmFlags};
 
 mod reclaim;
 pub use reclaim::{Pass, Ram, Reclaim, ReclaimPolicy, ReclaimSteps};
@@ -22,6 +25,10 @@ pub struct Scenario {
     pub memcgs: Vec<MemcgConfig>,
     /// The CPUs.
     pub cpus: Vec<CpuConfig>,
+    /// The inodes.
+    pub inodes: Vec<InodeConfig>,
+    /// The open files.
+    pub files: Vec<FileConfig>,
     /// The actors.
     pub actors: Vec<ActorConfig>,
     /// What the outside world may answer.
@@ -180,6 +187,33 @@ pub enum Op {
         /// How many folios, of those that are not in that condition.
         nr_folios: u64,
     },
+    /// Reads from a file.
+    Read {
+        /// Which.
+        file: FileId,
+        /// The first byte.
+        pos: u64,
+        /// Bytes.
+        count: u64,
+    },
+    /// Faults in a page of a mapped file.
+    Fault {
+        /// Which.
+        file: FileId,
+        /// The page.
+        index: PageIndex,
+        /// How the mapping is going to be used.
+        vm_flags: VmFlags,
+    },
+    /// Asks for pages that will be needed (`POSIX_FADV_WILLNEED`).
+    WillNeed {
+        /// Of which file.
+        file: FileId,
+        /// The first page.
+        index: PageIndex,
+        /// Pages.
+        nr_pages: Pages,
+    },
 }
 
 /// What the outside world may answer.
@@ -195,6 +229,8 @@ pub struct Policy {
     pub charge_moving: bool,
     /// What it may answer to a reclaimer.
     pub reclaim: ReclaimPolicy,
+    /// What may happen to files.
+    pub file: FilePolicy,
 }
 
 /// The most one reclaim pass frees.
@@ -220,7 +256,7 @@ pub enum OomOutcome {
 }
 
 /// Which kernel functions are one atomic step, and which are several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Granularity {
     /// The counters of a memcg and of its ancestors.
     pub counter: Steps,
@@ -228,6 +264,8 @@ pub struct Granularity {
     pub drain: Steps,
     /// Reclaim passes.
     pub reclaim: ReclaimSteps,
+    /// The fields of a file's readahead state, which nothing locks.
+    pub file_ra_state: Steps,
 }
 
 /// How finely a function is looked at.
@@ -330,6 +368,16 @@ impl Scenario {
     /// Every node, the nearest first.
     pub fn node_ids(&self) -> impl Iterator<Item = NodeId> + use<> {
         (0..self.nr_nodes()).map(NodeId::from)
+    }
+
+    /// An open file.
+    pub fn file(&self, file: FileId) -> &FileConfig {
+        &self.files[file.index()]
+    }
+
+    /// The inode of an open file.
+    pub fn inode(&self, file: FileId) -> &InodeConfig {
+        &self.inodes[self.file(file).inode.index()]
     }
 
     /// The name of a memcg.

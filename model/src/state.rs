@@ -22,4 +22,6 @@ pub struct Current {
     pub memcg_nr_pages_over_high: Pages,
     /// Pages the task has charged and still holds; reclaim can't take them.
     pub held: Pages,
+    /// Batch reclaims of the running system call or fault, where a design counts them per task.
+    pub nr_memcg_reclaims: u8,
 }

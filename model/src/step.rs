@@ -1,11 +1,13 @@
 //! What every modelled kernel function is made of: program points, one atomic step at a time.
 
 use crate::env::{Ask, Call, Env, Event, Question, Returns};
-use crate::ids::{ActorId, CpuId, MemcgId};
+use crate::ids::{ActorId, CpuId, FileId, InodeId, MemcgId};
+use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
+use crate::page_cache::{FolioFlags, PageCache};
 use crate::scenario::{Scenario, Steps, TaskContext};
 use crate::state::Current;
-use crate::units::Pages;
-use crate::world::{DrainWork, World};
+use crate::units::{PageIndex, Pages};
+use crate::world::{DrainWork, FileRaState, World};
 
 /// Where a step leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +58,11 @@ pub enum Guard {
     DrainQueued(CpuId),
     /// Fewer pages of the machine are free.
     FreePagesBelow(Pages),
+    /// No page of the block of that order is in the inode's page cache. If one actor alone uses
+    /// the inode, no other can add one.
+    RangeAbsent(InodeId, PageIndex, u8),
+    /// The folio that holds the page is not locked, or gone.
+    FolioUnlocked(InodeId, PageIndex),
 }
 
 impl Guard {
@@ -71,6 +78,14 @@ impl Guard {
                 .all(|cpu| !matches!(cpu.drain, DrainWork::Queued | DrainWork::Running)),
             Self::DrainQueued(cpu) => world.cpus[cpu.index()].drain == DrainWork::Queued,
             Self::FreePagesBelow(low) => world.free_pages.is_some_and(|free| free < low),
+            Self::RangeAbsent(inode, index, order) => {
+                !scenario.inodes[inode.index()].shared
+                    && !world.inodes[inode.index()].cache.overlaps(index, order)
+            }
+            Self::FolioUnlocked(inode, index) => world.inodes[inode.index()]
+                .cache
+                .folio(index)
+                .is_none_or(|folio| !folio.flags.contains(FolioFlags::LOCKED)),
         }
     }
 
@@ -83,6 +98,13 @@ impl Guard {
             Self::NoDrainPending => "no CPU has a stock drain that is queued or running".to_owned(),
             Self::FreePagesBelow(low) => format!("fewer than {low} pages are free"),
             Self::DrainQueued(cpu) => format!("a stock drain is queued on CPU {}", cpu.0),
+            Self::RangeAbsent(inode, index, order) => {
+                let name = &scenario.inodes[inode.index()].name;
+                format!("no page of {index}+{} of {name} is cached", Pages::of_order(order))
+            }
+            Self::FolioUnlocked(inode, index) => {
+                format!("page {index} of {} is not locked", scenario.inodes[inode.index()].name)
+            }
         }
     }
 }
@@ -114,6 +136,11 @@ pub trait Frame: Copy {
     /// Pages this activation has added to the memory usage of `level` and not yet handed on.
     fn in_flight(&self, scenario: &Scenario, level: MemcgId) -> Pages;
 
+    /// The charge that runs under this frame, if one does.
+    fn charging(&self) -> Option<&TryChargeMemcg> {
+        None
+    }
+
     /// Adds (function, program point) of this frame and of its active callees, outermost first.
     fn stack(&self, into: &mut Vec<(&'static str, &'static str)>);
 }
@@ -131,6 +158,36 @@ pub fn one_or_all<F: Copy, R>(
         next = step(*frame, kernel);
     }
     next
+}
+
+/// Takes one step of a function, and where the scenario asks for it the steps after it that
+/// `belong`: a run of accesses that then is one atomic step.
+pub fn one_or_run<F: Copy, R>(
+    steps: Steps,
+    frame: F,
+    kernel: &mut Ctx<'_>,
+    belongs: impl Fn(&F) -> bool,
+    step: impl Fn(F, &mut Ctx<'_>) -> Next<F, R>,
+) -> Next<F, R> {
+    let together = steps == Steps::One && belongs(&frame);
+    let mut next = step(frame, kernel);
+    while let Next::Goto(frame) = &next {
+        if !together || !belongs(frame) {
+            break;
+        }
+        next = step(*frame, kernel);
+    }
+    next
+}
+
+/// Runs a function alone until it returns: all its steps, one after the other.
+pub fn run_alone<F: Frame>(mut frame: F, kernel: &mut Ctx<'_>) -> F::Output {
+    loop {
+        match frame.step(kernel) {
+            Next::Goto(next) => frame = next,
+            Next::Return(value) => return value,
+        }
+    }
 }
 
 /// What a step may touch: the shared world, its own task, and the environment.
@@ -174,6 +231,17 @@ impl Ctx<'_> {
             self.returned(call, 1);
         }
         pending
+    }
+
+    /// The page cache of an open file.
+    pub fn cache(&mut self, file: FileId) -> &mut PageCache {
+        let inode = self.scenario.file(file).inode;
+        &mut self.world.inodes[inode.index()].cache
+    }
+
+    /// The readahead state of an open file.
+    pub fn ra(&mut self, file: FileId) -> &mut FileRaState {
+        &mut self.world.files[file.index()]
     }
 
     /// Announces what happened.

@@ -15,6 +15,12 @@ impl Pages {
     /// `PAGE_COUNTER_MAX`: the limit of a memcg that has none (include/linux/page_counter.h).
     pub const UNLIMITED: Self = Self(i64::MAX as u64 / 4096);
 
+    /// Pages of a folio of that order.
+    #[must_use]
+    pub const fn of_order(order: u8) -> Self {
+        Self(1 << order)
+    }
+
     /// Pages left when `other` is taken away, or none.
     #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
@@ -103,6 +109,80 @@ impl SubAssign for Pages {
 impl std::iter::Sum for Pages {
     fn sum<I: Iterator<Item = Self>>(counts: I) -> Self {
         counts.fold(Self::ZERO, Add::add)
+    }
+}
+
+/// `pgoff_t`: the position of a page in a file.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PageIndex(pub u64);
+
+impl PageIndex {
+    /// The index that many pages on, as unsigned arithmetic of the kernel gives it.
+    #[must_use]
+    pub const fn wrapping_add(self, pages: Pages) -> Self {
+        Self(self.0.wrapping_add(pages.0))
+    }
+
+    /// The index that many pages back, as unsigned arithmetic of the kernel gives it.
+    #[must_use]
+    pub const fn wrapping_sub(self, pages: Pages) -> Self {
+        Self(self.0.wrapping_sub(pages.0))
+    }
+
+    /// Pages from `earlier` to here, as unsigned arithmetic of the kernel gives them.
+    #[must_use]
+    pub const fn wrapping_since(self, earlier: Self) -> Pages {
+        Pages(self.0.wrapping_sub(earlier.0))
+    }
+
+    /// The start of the naturally aligned block of that order around this page.
+    #[must_use]
+    pub const fn align_down(self, order: u8) -> Self {
+        Self(self.0 >> order << order)
+    }
+
+    /// The first start of such a block that is not before this page; beyond the last it wraps.
+    #[must_use]
+    pub const fn wrapping_align_up(self, order: u8) -> Self {
+        Self(self.0.wrapping_add((1 << order) - 1)).align_down(order)
+    }
+
+    /// Whether a folio of that order can start here.
+    pub const fn is_aligned(self, order: u8) -> bool {
+        self.align_down(order).0 == self.0
+    }
+}
+
+impl fmt::Debug for PageIndex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+impl fmt::Display for PageIndex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+impl Add<Pages> for PageIndex {
+    type Output = Self;
+    fn add(self, pages: Pages) -> Self {
+        Self(self.0.checked_add(pages.0).expect("page index overflows"))
+    }
+}
+
+impl AddAssign<Pages> for PageIndex {
+    fn add_assign(&mut self, pages: Pages) {
+        *self = *self + pages;
+    }
+}
+
+impl Sub for PageIndex {
+    type Output = Pages;
+    fn sub(self, earlier: Self) -> Pages {
+        Pages(self.0.checked_sub(earlier.0).expect("page distance below zero"))
     }
 }
 

@@ -3,7 +3,8 @@
 use crate::env::Counter;
 use crate::ids::{ActorId, MemcgId, NodeId};
 use crate::lru::{LruList, Lruvec, Run};
-use crate::units::Pages;
+use crate::page_cache::PageCache;
+use crate::units::{PageIndex, Pages};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
@@ -153,6 +154,45 @@ impl Cpu {
     }
 }
 
+/// The pages of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Inode {
+    /// Its folios in memory.
+    pub cache: PageCache,
+    /// Pages charged for the nodes of the tree that holds the folios.
+    pub nodes: Pages,
+}
+
+/// `struct file_ra_state`: what readahead remembers of an open file. No lock protects it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct FileRaState {
+    /// Where the last window begins.
+    pub start: PageIndex,
+    /// Its size.
+    pub size: Pages,
+    /// How far before its end the mark is.
+    pub async_size: Pages,
+    /// The folio order of the last window, where a design remembers it here.
+    pub order: u8,
+    /// Faults that missed, less those that hit.
+    pub mmap_miss: u16,
+    /// The byte where the last read ended.
+    pub prev_pos: i64,
+}
+
+impl Default for FileRaState {
+    fn default() -> Self {
+        Self {
+            start: PageIndex(0),
+            size: Pages::ZERO,
+            async_size: Pages::ZERO,
+            order: 0,
+            mmap_miss: 0,
+            prev_pos: -1,
+        }
+    }
+}
+
 /// Everything shared.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct World {
@@ -168,6 +208,10 @@ pub struct World {
     pub iters: SmallVec<[ReclaimIter; 1]>,
     /// Free pages of the machine, where the scenario counts them.
     pub free_pages: Option<Pages>,
+    /// The inodes, in the scenario's order.
+    pub inodes: SmallVec<[Inode; 1]>,
+    /// The open files, in the scenario's order.
+    pub files: SmallVec<[FileRaState; 2]>,
 }
 
 impl World {

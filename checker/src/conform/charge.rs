@@ -192,7 +192,8 @@ impl Env for Stubs {
             | Call::SetNotifyResume
             | Call::QueueHighWork { .. }
             | Call::MemcgMemoryEventHigh { .. }
-            | Call::ScheduleTimeoutKillable { .. } => None,
+            | Call::ScheduleTimeoutKillable { .. }
+            | Call::File(_) => None,
         }
     }
 }

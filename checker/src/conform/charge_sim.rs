@@ -154,7 +154,8 @@ impl Env for Stubs {
             | Call::QueueHighWork { .. }
             | Call::MemCgroupHandleOverHigh { .. }
             | Call::MemcgMemoryEventHigh { .. }
-            | Call::ScheduleTimeoutKillable { .. } => false,
+            | Call::ScheduleTimeoutKillable { .. }
+            | Call::File(_) => false,
         };
         let written = notation(call, value);
         if !left_out {
@@ -184,7 +185,8 @@ impl Env for Stubs {
             | Call::SetNotifyResume
             | Call::QueueHighWork { .. }
             | Call::MemcgMemoryEventHigh { .. }
-            | Call::ScheduleTimeoutKillable { .. } => None,
+            | Call::ScheduleTimeoutKillable { .. }
+            | Call::File(_) => None,
         }
     }
 }

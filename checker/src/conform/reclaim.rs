@@ -87,7 +87,12 @@ impl Env for Stubs {
             | Ask::OomOutcome(_)
             | Ask::ChargeMoving
             | Ask::Folio(..)
-            | Ask::RestartsSyscall => unreachable!("the loop does not ask {:?}", question.ask),
+            | Ask::RestartsSyscall
+            | Ask::FolioAllocFails(_)
+            | Ask::NodeAllocFails(_)
+            | Ask::Congested(_)
+            | Ask::FsExpands(_)
+            | Ask::FsLeaves(_) => unreachable!("the loop does not ask {:?}", question.ask),
         }
     }
 
@@ -105,7 +110,8 @@ impl Env for Stubs {
             | Event::Fulfilled(..)
             | Event::Reclaimed(..)
             | Event::Restarted(_)
-            | Event::Signalled(_) => {}
+            | Event::Signalled(_)
+            | Event::Wrapped(_) => {}
         }
     }
 
@@ -136,6 +142,8 @@ pub(super) fn name(result: Option<Result<(), Errno>>) -> &'static str {
         Some(Err(Errno::EINTR)) => "EINTR",
         Some(Err(Errno::EAGAIN)) => "EAGAIN",
         Some(Err(Errno::ENOMEM)) => "ENOMEM",
+        Some(Err(Errno::EFAULT)) => "EFAULT",
+        Some(Err(Errno::EEXIST)) => "EEXIST",
         Some(Err(Errno::EINVAL)) => "EINVAL",
         Some(Err(Errno::ERESTARTSYS)) => "ERESTARTSYS",
     }

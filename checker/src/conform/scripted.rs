@@ -9,8 +9,8 @@ use mm_model::ids::{ActorId, CpuId, MemcgId};
 use mm_model::kernel::Kernel;
 use mm_model::lru::EvictionOrder;
 use mm_model::scenario::{
-    CpuConfig, Granularity, MemcgConfig, OomOutcome, PassFrees, Policy, Reclaim, ReclaimPolicy,
-    ReclaimSteps, Scenario, Steps, TaskContext, TaskFlags,
+    CpuConfig, FilePolicy, Granularity, MemcgConfig, OomOutcome, PassFrees, Policy, Reclaim,
+    ReclaimPolicy, ReclaimSteps, Scenario, Steps, TaskContext, TaskFlags,
 };
 use mm_model::state::Current;
 use mm_model::step::{Ctx, Frame, Next};
@@ -165,6 +165,8 @@ impl Bench {
             design: preset.expect("every version has its preset").design.clone(),
             memcgs: (0..LEVELS).rev().map(memcg).collect(),
             cpus: vec![CpuConfig::default()],
+            inodes: Vec::new(),
+            files: Vec::new(),
             actors: Vec::new(),
             policy: Policy {
                 pass_frees: PassFrees::Goal,
@@ -177,11 +179,13 @@ impl Bench {
                     cgroup_may_die: true,
                     syscalls_restart: false,
                 },
+                file: FilePolicy::default(),
             },
             granularity: Granularity {
                 counter: chain.steps,
                 drain: chain.steps,
                 reclaim: ReclaimSteps { walk: Steps::Kernel, ..ReclaimSteps::default() },
+                file_ra_state: Steps::Kernel,
             },
             ram: None,
         };
@@ -264,7 +268,10 @@ pub(super) fn notation(call: Call, value: i64) -> Option<Value> {
         Call::MemCgroupHandleOverHigh { nr_pages } => nothing(json!(["handle_high", nr_pages])),
         Call::MemcgMemoryEventHigh { memcg } => nothing(json!(["event", number(memcg), "high"])),
         Call::ScheduleTimeoutKillable { jiffies } => nothing(json!(["sleep", jiffies])),
-        Call::DrainLocalStock { .. } | Call::LruAddDrainAll | Call::MemcgMemoryEventOom { .. } => {
+        Call::DrainLocalStock { .. }
+        | Call::LruAddDrainAll
+        | Call::MemcgMemoryEventOom { .. }
+        | Call::File(_) => {
             nothing(Value::Null);
             return None;
         }

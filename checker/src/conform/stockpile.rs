@@ -79,7 +79,8 @@ impl Env for Stubs {
             | Event::Fulfilled(..)
             | Event::Reclaimed(..)
             | Event::Restarted(_)
-            | Event::Signalled(_) => {}
+            | Event::Signalled(_)
+            | Event::Wrapped(_) => {}
         }
     }
 
@@ -111,7 +112,8 @@ impl Env for Stubs {
             | Call::QueueHighWork { .. }
             | Call::MemCgroupHandleOverHigh { .. }
             | Call::MemcgMemoryEventHigh { .. }
-            | Call::ScheduleTimeoutKillable { .. } => None,
+            | Call::ScheduleTimeoutKillable { .. }
+            | Call::File(_) => None,
         }
     }
 }

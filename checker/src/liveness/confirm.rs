@@ -77,7 +77,8 @@ fn goes_on(scenario: &Scenario, step: &Step) -> bool {
         | Event::Fulfilled(..)
         | Event::Reclaimed(..)
         | Event::Restarted(_)
-        | Event::Signalled(_) => false,
+        | Event::Signalled(_)
+        | Event::Wrapped(_) => false,
     };
     scenario.enabled(&step.state, step.actor) && !step.events.iter().any(yields)
 }

@@ -70,6 +70,7 @@ pub const GRANULARITY: Section = Section {
              The others walk memcgs, nodes and lists as the kernel does: `walked` as one step, \
              `visits` with a step for each memcg on each node, `kernel` with all of them.",
         ),
+        key("file-ra-state", "The fields of a file's readahead state, which nothing locks."),
     ],
 };
 

@@ -82,6 +82,8 @@ fn read(
                 design,
                 memcgs,
                 cpus,
+                inodes: Vec::new(),
+                files: Vec::new(),
                 actors,
                 policy: policy?,
                 granularity: granularity?,

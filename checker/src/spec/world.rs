@@ -6,8 +6,8 @@ use super::{keys, lists};
 use mm_model::ids::MemcgId;
 use mm_model::lru::EvictionOrder;
 use mm_model::scenario::{
-    CpuConfig, Granularity, MemcgConfig, OomOutcome, Pass, PassFrees, Policy, Ram, ReclaimPolicy,
-    ReclaimSteps, Steps,
+    CpuConfig, FilePolicy, Granularity, MemcgConfig, OomOutcome, Pass, PassFrees, Policy, Ram,
+    ReclaimPolicy, ReclaimSteps, Steps,
 };
 use mm_model::units::Pages;
 
@@ -36,9 +36,7 @@ const OOM: &[(&str, OomOutcome)] =
     &[("none", OomOutcome::None), ("kill", OomOutcome::Kill), ("pending", OomOutcome::Pending)];
 
 pub(super) fn granularity(source: &mut Source<'_>, root: &Table<'_>) -> Option<Granularity> {
-    let unspecified =
-        Granularity { counter: Steps::One, drain: Steps::One, reclaim: ReclaimSteps::default() };
-    let Some(value) = root.get("granularity") else { return Some(unspecified) };
+    let Some(value) = root.get("granularity") else { return Some(Granularity::default()) };
     let table = value.table(source, "granularity")?;
     table.only(source, keys::GRANULARITY.name, &keys::GRANULARITY.names());
     let mut steps = |key| match table.get(key) {
@@ -46,11 +44,12 @@ pub(super) fn granularity(source: &mut Source<'_>, root: &Table<'_>) -> Option<G
         None => Some(Steps::One),
     };
     let (counter, drain) = (steps("counter"), steps("drain"));
+    let file_ra_state = steps("file-ra-state")?;
     let reclaim = match table.get("pass") {
         Some(value) => value.one_of(source, "pass", PASS),
-        None => Some(unspecified.reclaim),
+        None => Some(ReclaimSteps::default()),
     };
-    Some(Granularity { counter: counter?, drain: drain?, reclaim: reclaim? })
+    Some(Granularity { counter: counter?, drain: drain?, file_ra_state, reclaim: reclaim? })
 }
 
 pub(super) fn policy(source: &mut Source<'_>, root: &Table<'_>) -> Option<Policy> {
@@ -60,6 +59,7 @@ pub(super) fn policy(source: &mut Source<'_>, root: &Table<'_>) -> Option<Policy
         oom: vec![OomOutcome::None],
         charge_moving: false,
         reclaim: ReclaimPolicy::default(),
+        file: FilePolicy::default(),
     };
     let Some(value) = root.get("world") else { return Some(policy) };
     let table = value.table(source, "world")?;

@@ -266,6 +266,7 @@ fn property<'a>(result: &'a Value, name: &str) -> &'a Value {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "the whole form is the promise")]
 fn json_has_the_promised_form() {
     let ran = check(r#"errors-legitimate = "violated""#, &["--format", "json"]);
     let mut json: Value = serde_json::from_str(&ran.out).expect("it is JSON");

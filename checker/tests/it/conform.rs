@@ -148,6 +148,54 @@ fn pages_from_another_memcg_are_noticed() {
 }
 
 #[test]
+fn every_vector_of_readahead_passes() {
+    let files = ["window.jsonl", "stream.jsonl", "stream_budget.jsonl"].map(vectors);
+    let (status, report, err) = conform(&files);
+    assert_eq!((status, err.as_str()), (0, ""));
+    let counts = |file: &Value| (file["cases"].clone(), file["passed"].clone());
+    let counts: Vec<_> =
+        report["files"].as_array().expect("a list of files").iter().map(counts).collect();
+    let all = [(671, 671), (259, 259), (125, 125)];
+    assert_eq!(counts, all.map(|(cases, passed)| (json!(cases), json!(passed))));
+}
+
+#[test]
+fn another_mark_of_a_window_is_noticed() {
+    assert_caught("window.jsonl", "wp0000", "folios", |row| row["folios"][1][2] = json!(1));
+}
+
+#[test]
+fn another_error_of_an_add_is_noticed() {
+    assert_caught("window.jsonl", "wp0470", "failed", |row| row["failed"][0][3] = json!("EEXIST"));
+}
+
+#[test]
+fn another_batch_reclaim_of_a_window_is_noticed() {
+    assert_caught("window.jsonl", "wp0470", "batch", |row| row["batch"][1][0] = json!(7));
+}
+
+#[test]
+fn another_state_after_a_window_is_noticed() {
+    assert_caught("window.jsonl", "wp0494", "state.async", |row| {
+        row["state"]["async"] = json!(12);
+    });
+}
+
+#[test]
+fn another_readahead_of_a_stream_is_noticed() {
+    assert_caught("stream.jsonl", "sp0000", "results[1].ev", |row| {
+        row["results"][1]["ev"][0][1] = json!(33);
+    });
+}
+
+#[test]
+fn another_count_of_adds_of_a_budget_is_noticed() {
+    assert_caught("stream_budget.jsonl", "bp0001", "results[1].adds", |row| {
+        row["results"][1]["adds"] = json!(146);
+    });
+}
+
+#[test]
 fn another_result_of_a_charge_is_noticed() {
     assert_caught("charge.jsonl", "cp0000", "result", |row| row["result"] = json!(0));
 }

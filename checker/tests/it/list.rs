@@ -66,12 +66,14 @@ fn designs_are_listed_newest_first() {
     assert_snapshot!(mmcheck(&["list", "designs"]).all(), @"
     status 0
     -- stdout
-    linux-7.3           Linux 7.3.4
-    linux-6.12          Linux 6.12.117
-    linux-6.1           Linux 6.1.192
-    reclaim-min-32      Linux 6.12.117 with memory.reclaim in batches of at most SWAP_CLUSTER_MAX
-    reclaim-min-32-7.3  Linux 7.3.4 with memory.reclaim in batches of at most SWAP_CLUSTER_MAX
-    reclaim-whole-7.3   Linux 7.3.4 with memory.reclaim in one batch, the whole rest each time
+    linux-7.3                Linux 7.3.4
+    linux-6.12               Linux 6.12.117
+    linux-6.1                Linux 6.1.192
+    reclaim-min-32           Linux 6.12.117 with memory.reclaim in batches of at most SWAP_CLUSTER_MAX
+    reclaim-min-32-7.3       Linux 7.3.4 with memory.reclaim in batches of at most SWAP_CLUSTER_MAX
+    reclaim-whole-7.3        Linux 7.3.4 with memory.reclaim in one batch, the whole rest each time
+    readahead-batch-reclaim  7.3.4 with the patch mm/readahead: avoid per-folio memcg reclaim, v1 3/3
+    mark-round-up            7.3.4 with marks rounded up, as they were before they were rounded down
     -- stderr
     ");
 }

@@ -10,8 +10,9 @@ use mm_model::lru::{EvictionOrder, FolioFlags, LruList, Run};
 use mm_model::machine::Fuse;
 use mm_model::property::{PROPERTIES, Transition};
 use mm_model::scenario::{
-    ActorConfig, ActorKind, CpuConfig, Granularity, MemcgConfig, OomOutcome, Op, Pass, PassFrees,
-    Policy, Ram, Reclaim, ReclaimPolicy, ReclaimSteps, Scenario, Steps, TaskContext, TaskFlags,
+    ActorConfig, ActorKind, CpuConfig, FilePolicy, Granularity, MemcgConfig, OomOutcome, Op, Pass,
+    PassFrees, Policy, Ram, Reclaim, ReclaimPolicy, ReclaimSteps, Scenario, Steps, TaskContext,
+    TaskFlags,
 };
 use mm_model::state::State;
 use mm_model::units::Pages;
@@ -75,6 +76,8 @@ fn scenario(design: Design, memcgs: Vec<MemcgConfig>, actors: Vec<ActorConfig>) 
         design,
         memcgs,
         cpus: vec![CpuConfig::default(); 2],
+        inodes: Vec::new(),
+        files: Vec::new(),
         actors,
         policy: Policy {
             pass_frees: PassFrees::Goal,
@@ -86,6 +89,7 @@ fn scenario(design: Design, memcgs: Vec<MemcgConfig>, actors: Vec<ActorConfig>) 
                 swap: true,
                 ..ReclaimPolicy::default()
             },
+            file: FilePolicy::default(),
         },
         granularity: Granularity {
             counter: Steps::Kernel,
@@ -96,6 +100,7 @@ fn scenario(design: Design, memcgs: Vec<MemcgConfig>, actors: Vec<ActorConfig>) 
                 iterator: Steps::Kernel,
                 visit: Steps::Kernel,
             },
+            file_ra_state: Steps::One,
         },
         ram: None,
     }
@@ -139,7 +144,8 @@ fn explore(scenario: &Scenario, fuse: Fuse) -> Seen {
                     | Event::Requested(_)
                     | Event::Fulfilled(..)
                     | Event::Reclaimed(..)
-                    | Event::Signalled(_) => {}
+                    | Event::Signalled(_)
+                    | Event::Wrapped(_) => {}
                 }
             }
             seen.states.insert(to);
@@ -267,7 +273,8 @@ fn only_the_last_attempt_sees_what_another_cpu_has_collected() {
             | Event::Fulfilled(..)
             | Event::Reclaimed(..)
             | Event::Restarted(_)
-            | Event::Signalled(_) => None,
+            | Event::Signalled(_)
+            | Event::Wrapped(_) => None,
         });
         freed.collect::<Vec<_>>()
     };

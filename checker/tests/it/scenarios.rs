@@ -5,14 +5,15 @@ use mm_checker::engine::{Budget, Explored, Quiet};
 use mm_checker::graph::Graph;
 use mm_model::design::{Changes, CounterTest, CounterUndo, MarginRetry, Nofail, Noretry, PRESETS};
 use mm_model::gfp::Gfp;
-use mm_model::ids::{CpuId, MemcgId};
+use mm_model::ids::{CpuId, InodeId, MemcgId};
 use mm_model::kernel::Kernel;
 use mm_model::machine::Fuse;
 use mm_model::scenario::{
-    ActorConfig, ActorKind, CpuConfig, Granularity, MemcgConfig, OomOutcome, Op, PassFrees, Policy,
-    Reclaim, ReclaimPolicy, ReclaimSteps, Scenario, Steps, TaskContext, TaskFlags,
+    ActorConfig, ActorKind, CpuConfig, FileConfig, FilePolicy, Granularity, InodeConfig,
+    MemcgConfig, OomOutcome, Op, PassFrees, Policy, Reclaim, ReclaimPolicy, Scenario, Steps, Store,
+    TaskContext, TaskFlags,
 };
-use mm_model::units::Pages;
+use mm_model::units::{PageIndex, Pages};
 
 /// A scenario being built: one memcg `job`, every constant at 1, linux-7.3, no actor.
 pub(crate) struct Small(Scenario);
@@ -41,18 +42,17 @@ impl Small {
             memcgs: vec![job],
             cpus: Vec::new(),
             actors: Vec::new(),
+            inodes: Vec::new(),
+            files: Vec::new(),
             policy: Policy {
                 pass_frees: PassFrees::Goal,
                 pass_may_fail: false,
                 oom: vec![OomOutcome::None],
                 charge_moving: false,
                 reclaim: ReclaimPolicy::default(),
+                file: FilePolicy::default(),
             },
-            granularity: Granularity {
-                counter: Steps::One,
-                drain: Steps::One,
-                reclaim: ReclaimSteps::default(),
-            },
+            granularity: Granularity::default(),
             ram: None,
         })
     }
@@ -102,6 +102,43 @@ impl Small {
     pub(crate) fn kernel_steps(mut self) -> Self {
         let granularity = &mut self.0.granularity;
         (granularity.counter, granularity.drain) = (Steps::Kernel, Steps::Kernel);
+        self
+    }
+
+    /// A file of that many pages, of which a window reads as many, used by all tasks.
+    pub(crate) fn file(mut self, pages: u64) -> Self {
+        let memcg = MemcgId::from(self.0.memcgs.len() - 1);
+        let inode = InodeId::from(self.0.inodes.len());
+        self.0.inodes.push(InodeConfig {
+            name: "file".to_owned(),
+            memcg: Some(memcg),
+            last_page: pages.checked_sub(1).map(PageIndex),
+            min_order: 0,
+            max_order: 2,
+            store: Store::Bits,
+            expands: None,
+            shared: true,
+        });
+        self.0.files.push(FileConfig {
+            name: "file".to_owned(),
+            inode,
+            ra_pages: Pages(pages),
+            io_pages: Pages(pages),
+            random: false,
+            shared: true,
+        });
+        self
+    }
+
+    /// What may happen to files.
+    pub(crate) fn file_policy(mut self, policy: FilePolicy) -> Self {
+        self.0.policy.file = policy;
+        self
+    }
+
+    /// The readahead state of a file a field at a time.
+    pub(crate) fn field_steps(mut self) -> Self {
+        self.0.granularity.file_ra_state = Steps::Kernel;
         self
     }
 

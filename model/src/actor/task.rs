@@ -1,9 +1,12 @@
 //! A task: runs a program of kernel entry points, once or for ever.
 
+use crate::actor::OpenOperations;
 use crate::env::{Ask, Errno, Event, Operation};
 use crate::gfp::Gfp;
 use crate::ids::MemcgId;
 use crate::lru::{FolioFlags, LruList};
+use crate::mm::filemap::filemap_fault::FilemapFault;
+use crate::mm::filemap::filemap_read::FilemapRead;
 use crate::mm::madvise::madvise_stockpile::MadviseStockpile;
 use crate::mm::memcontrol::mem_cgroup_handle_over_high::MemCgroupHandleOverHigh;
 use crate::mm::memcontrol::memcg_uncharge::MemcgUncharge;
@@ -11,6 +14,8 @@ use crate::mm::memcontrol::memory_high_write::MemoryHighWrite;
 use crate::mm::memcontrol::memory_max_write::MemoryMaxWrite;
 use crate::mm::memcontrol::memory_reclaim::MemoryReclaim;
 use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
+use crate::mm::readahead::ReadaheadControl;
+use crate::mm::readahead::force_page_cache_ra::ForcePageCacheRa;
 use crate::mm::swap::folio_add_lru::folio_add_lru;
 use crate::scenario::{ActorConfig, Op, Scenario};
 use crate::step::{Ctx, Frame, Locality, Next};
@@ -45,6 +50,12 @@ pub enum Entry {
     WriteMax(MemoryMaxWrite),
     /// madvise(MADV_STOCKPILE).
     Stockpile(MadviseStockpile),
+    /// A read.
+    Read(FilemapRead),
+    /// A page fault.
+    Fault(FilemapFault),
+    /// Pages that will be needed.
+    WillNeed(ForcePageCacheRa),
 }
 
 impl Task {
@@ -94,7 +105,10 @@ impl Task {
                 | Op::Uncharge { .. }
                 | Op::WriteReclaim { .. }
                 | Op::WriteHigh { .. }
-                | Op::WriteMax { .. } => Locality::Local,
+                | Op::WriteMax { .. }
+                | Op::Read { .. }
+                | Op::Fault { .. }
+                | Op::WillNeed { .. } => Locality::Local,
                 // A call that is refused at once takes no other step that anybody could see.
                 Op::Stockpile { .. } | Op::LruAdd { .. } | Op::Signal { .. } | Op::Mark { .. } => {
                     Locality::Shared
@@ -106,19 +120,19 @@ impl Task {
         }
     }
 
-    /// The operation that is open, with the flags of a charge.
-    pub fn open(self) -> Option<(Operation, Gfp)> {
+    /// The operations that are open, outermost first, with the flags of a charge.
+    pub fn open(self) -> OpenOperations {
         match self {
-            Self::Kernel(_, entry) => Some(entry.operation()),
-            Self::User(_) | Self::ReturnToUser(..) | Self::Exited => None,
+            Self::Kernel(_, entry) => entry.open(),
+            Self::User(_) | Self::ReturnToUser(..) | Self::Exited => OpenOperations::new(),
         }
     }
 
-    /// The charge it is in.
-    pub const fn charging(&self) -> Option<&TryChargeMemcg> {
+    /// The charge it is in, also below another operation.
+    pub fn charging(&self) -> Option<&TryChargeMemcg> {
         match self {
-            Self::Kernel(_, Entry::Charge(frame)) => Some(frame),
-            Self::Kernel(_, _) | Self::User(_) | Self::ReturnToUser(..) | Self::Exited => None,
+            Self::Kernel(_, entry) => entry.charging(),
+            Self::User(_) | Self::ReturnToUser(..) | Self::Exited => None,
         }
     }
 
@@ -162,6 +176,7 @@ impl Task {
 /// Enters the kernel; nothing if the entry is over at once.
 fn enter(op: Op, kernel: &mut Ctx<'_>) -> Option<Entry> {
     let memcg = kernel.task.memcg;
+    kernel.current.nr_memcg_reclaims = 0;
     match op {
         Op::Charge { nr_pages, gfp } => {
             kernel.note(Event::Begin(Operation::Charge, gfp));
@@ -211,6 +226,18 @@ fn enter(op: Op, kernel: &mut Ctx<'_>) -> Option<Entry> {
             mark(kernel, nr_folios, |of| if set { of | flags } else { of - flags });
             None
         }
+        Op::Read { file, pos, count } => {
+            kernel.note(Event::Begin(Operation::Read, Gfp::KERNEL));
+            Some(Entry::Read(FilemapRead::enter(file, pos, count)))
+        }
+        Op::Fault { file, index, vm_flags } => {
+            kernel.note(Event::Begin(Operation::Fault, Gfp::KERNEL));
+            Some(Entry::Fault(FilemapFault::enter(file, index, vm_flags)))
+        }
+        Op::WillNeed { file, index, nr_pages } => {
+            let ractl = ReadaheadControl::begin(kernel, file, index);
+            Some(Entry::WillNeed(ForcePageCacheRa::enter(kernel, ractl, nr_pages)))
+        }
     }
 }
 
@@ -256,6 +283,20 @@ impl Entry {
             Self::Stockpile(frame) => frame
                 .step(kernel)
                 .within(Self::Stockpile, |result| end(kernel, Operation::Stockpile, result)),
+            Self::Read(frame) => frame.step(kernel).within(Self::Read, |result| {
+                let result = result.map_or_else(|errno| errno as i64, |()| 0);
+                kernel.note(Event::End(Operation::Read, Gfp::KERNEL, result));
+                Next::Return(())
+            }),
+            Self::Fault(frame) => frame.step(kernel).within(Self::Fault, |result| {
+                let result = result.map_or_else(|errno| errno as i64, |()| 0);
+                kernel.note(Event::End(Operation::Fault, Gfp::KERNEL, result));
+                Next::Return(())
+            }),
+            Self::WillNeed(frame) => frame.step(kernel).within(Self::WillNeed, |ractl| {
+                ractl.end(kernel);
+                Next::Return(())
+            }),
         }
     }
 
@@ -267,6 +308,40 @@ impl Entry {
             Self::WriteHigh(_) => (Operation::HighWrite, Gfp::empty()),
             Self::WriteMax(_) => (Operation::MaxWrite, Gfp::empty()),
             Self::Stockpile(_) => (Operation::Stockpile, Gfp::empty()),
+            Self::Read(_) => (Operation::Read, Gfp::KERNEL),
+            Self::Fault(_) => (Operation::Fault, Gfp::KERNEL),
+            Self::WillNeed(_) => (Operation::Readahead, Gfp::READAHEAD),
+        }
+    }
+
+    /// What is open: a read and a fault may read ahead.
+    fn open(self) -> OpenOperations {
+        let reads_ahead = match &self {
+            Self::Read(frame) => frame.reads_ahead(),
+            Self::Fault(frame) => frame.reads_ahead(),
+            Self::Charge(_)
+            | Self::Uncharge(_)
+            | Self::WriteReclaim(_)
+            | Self::WriteHigh(_)
+            | Self::WriteMax(_)
+            | Self::Stockpile(_)
+            | Self::WillNeed(_) => false,
+        };
+        let within = reads_ahead.then_some((Operation::Readahead, Gfp::READAHEAD));
+        std::iter::once(self.operation()).chain(within).collect()
+    }
+
+    fn charging(&self) -> Option<&TryChargeMemcg> {
+        match self {
+            Self::Charge(frame) => Some(frame),
+            Self::Uncharge(_)
+            | Self::WriteReclaim(_)
+            | Self::WriteHigh(_)
+            | Self::WriteMax(_)
+            | Self::Stockpile(_) => None,
+            Self::Read(frame) => frame.charging(),
+            Self::Fault(frame) => frame.charging(),
+            Self::WillNeed(frame) => frame.charging(),
         }
     }
 
@@ -278,6 +353,9 @@ impl Entry {
             Self::WriteHigh(frame) => frame.locality(scenario, &config.task),
             Self::WriteMax(frame) => frame.locality(scenario, &config.task),
             Self::Stockpile(frame) => frame.locality(scenario, &config.task),
+            Self::Read(frame) => frame.locality(scenario, &config.task),
+            Self::Fault(frame) => frame.locality(scenario, &config.task),
+            Self::WillNeed(frame) => frame.locality(scenario, &config.task),
         }
     }
 
@@ -289,6 +367,9 @@ impl Entry {
             Self::WriteHigh(frame) => frame.in_flight(scenario, level),
             Self::WriteMax(frame) => frame.in_flight(scenario, level),
             Self::Stockpile(frame) => frame.in_flight(scenario, level),
+            Self::Read(frame) => frame.in_flight(scenario, level),
+            Self::Fault(frame) => frame.in_flight(scenario, level),
+            Self::WillNeed(frame) => frame.in_flight(scenario, level),
         }
     }
 
@@ -300,6 +381,9 @@ impl Entry {
             Self::WriteHigh(frame) => frame.stack(into),
             Self::WriteMax(frame) => frame.stack(into),
             Self::Stockpile(frame) => frame.stack(into),
+            Self::Read(frame) => frame.stack(into),
+            Self::Fault(frame) => frame.stack(into),
+            Self::WillNeed(frame) => frame.stack(into),
         }
     }
 }

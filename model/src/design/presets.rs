@@ -1,11 +1,15 @@
 //! The named designs: kernel versions, and designs that are wrong on purpose.
 
 use super::{
+    BaseEnomem, BaseWindows, BatchAnswer, BatchDrain, BatchLevels, BatchRefuses, BatchRoot,
     ChargeMoving, CounterTest, CounterUndo, Design, DrainQueue, DrainWait, DyingCgroup, DyingOom,
-    DyingOverHigh, HighWrite, HighWriteProgress, Lru, MarginRetry, MaxEvent, MemcgWalk,
-    MemswNoswap, MglruBudget, MglruGoal, MglruSignal, Nofail, NoreclaimBatch, Noretry,
-    OversizeRefill, ProgressRetry, ReclaimBatch, ReclaimRetries, ReclaimSignal, StockSlots,
-    StockpileProgress, VictimCharge,
+    DyingOverHigh, EarlyMark, EofMark, FallbackAfter, FallbackSize, FaultTests, ForcedChunks,
+    HighWrite, HighWriteProgress, LeftoverFolios, Lru, MappingOrders, MarginRetry, MarkRounding,
+    MaxEvent, MemcgWalk, MemswNoswap, MglruBudget, MglruGoal, MglruSignal, NoGap, NoGapBefore,
+    Nofail, NoreclaimBatch, Noretry, OversizeRefill, PastEnd, PrevPosStore, ProgressRetry,
+    ReadBehind, ReadEnd, ReadaheadBatch, ReadaheadCharge, ReadaheadCount, ReadaheadOrder,
+    ReclaimBatch, ReclaimRetries, ReclaimSignal, StockSlots, StockpileProgress, VictimCharge,
+    WindowEnd, WindowRules,
 };
 
 /// A design with a name.
@@ -50,6 +54,36 @@ const LINUX_7_3: Design = Design {
     dying_cgroup: DyingCgroup::Stops,
     reclaim_batch_divisor: 4,
     reclaim_floor: 1,
+    readahead_charge: ReadaheadCharge::Blocking,
+    readahead_count: ReadaheadCount::Control,
+    readahead_batch: ReadaheadBatch::RestOfWindow,
+    batch_answer: BatchAnswer::Margin,
+    batch_levels: BatchLevels::Lowest,
+    batch_drain: BatchDrain::No,
+    batch_root: BatchRoot::Yes,
+    batch_refuses: BatchRefuses::Nobody,
+    mark_rounding: MarkRounding::Down,
+    eof_mark: EofMark::None,
+    early_mark: EarlyMark::None,
+    mapping_orders: MappingOrders::Range,
+    readahead_order: ReadaheadOrder::State,
+    base_windows: BaseWindows::Never,
+    fallback_size: FallbackSize::Rest,
+    fallback_after: FallbackAfter::AnyError,
+    base_enomem: BaseEnomem::Stops,
+    forced_chunks: ForcedChunks::Continue,
+    past_end: PastEnd::Ignored,
+    leftover_folios: LeftoverFolios::Removed,
+    window_rules: WindowRules::Split,
+    window_end: WindowEnd::Aligned,
+    no_gap: NoGap::PastRange,
+    no_gap_before: NoGapBefore::PastRange,
+    read_end: ReadEnd::MinFolio,
+    read_behind: ReadBehind::Leaves,
+    prev_pos_store: PrevPosStore::End,
+    fault_tests: FaultTests::UseFirst,
+    readahead_max_memcg_reclaims: 0,
+    read_batch: 31,
 };
 
 const LINUX_6_12: Design = Design {
@@ -65,6 +99,17 @@ const LINUX_6_12: Design = Design {
     mglru_signal: MglruSignal::Ignored,
     reclaim_signal: ReclaimSignal::Interrupts,
     dying_cgroup: DyingCgroup::GoesOn,
+    eof_mark: EofMark::Kept,
+    early_mark: EarlyMark::Unchecked,
+    readahead_order: ReadaheadOrder::MarkedFolio,
+    base_windows: BaseWindows::Small,
+    fallback_size: FallbackSize::Window,
+    leftover_folios: LeftoverFolios::ShrinkWindow,
+    window_end: WindowEnd::Free,
+    no_gap_before: NoGapBefore::LastPage,
+    read_end: ReadEnd::Page,
+    read_behind: ReadBehind::Waits,
+    fault_tests: FaultTests::HugeFirst,
     ..LINUX_7_3
 };
 
@@ -76,6 +121,14 @@ const LINUX_6_1: Design = Design {
     mglru_budget: MglruBudget::Total,
     mglru_signal: MglruSignal::FatalCounts,
     reclaim_batch: ReclaimBatch::Whole,
+    mapping_orders: MappingOrders::AnyOrZero,
+    base_enomem: BaseEnomem::Continues,
+    forced_chunks: ForcedChunks::Computed,
+    past_end: PastEnd::Lengthens,
+    window_rules: WindowRules::Ondemand,
+    no_gap: NoGap::LastPage,
+    prev_pos_store: PrevPosStore::Batch,
+    read_batch: 15,
     ..LINUX_6_12
 };
 
@@ -85,7 +138,17 @@ const RECLAIM_MIN_32_7_3: Design = Design { reclaim_batch: ReclaimBatch::Clipped
 
 const RECLAIM_WHOLE_7_3: Design = Design { reclaim_batch: ReclaimBatch::Whole, ..LINUX_7_3 };
 
-/// The kernels, newest first.
+/// The first mail: readahead folios are charged without direct reclaim.
+const READAHEAD_BATCH_RECLAIM: Design = Design {
+    readahead_charge: ReadaheadCharge::NonBlocking,
+    readahead_max_memcg_reclaims: 2,
+    ..LINUX_7_3
+};
+
+/// The rounding that the second mail's patch replaced, on the newest kernel.
+const MARK_ROUND_UP: Design = Design { mark_rounding: MarkRounding::Up, ..LINUX_7_3 };
+
+/// The kernels, newest first, then the proposals.
 pub const PRESETS: &[Preset] = &[
     Preset { name: "linux-7.3", summary: "Linux 7.3.4", design: LINUX_7_3 },
     Preset { name: "linux-6.12", summary: "Linux 6.12.117", design: LINUX_6_12 },
@@ -104,5 +167,15 @@ pub const PRESETS: &[Preset] = &[
         name: "reclaim-whole-7.3",
         summary: "Linux 7.3.4 with memory.reclaim in one batch, the whole rest each time",
         design: RECLAIM_WHOLE_7_3,
+    },
+    Preset {
+        name: "readahead-batch-reclaim",
+        summary: "7.3.4 with the patch mm/readahead: avoid per-folio memcg reclaim, v1 3/3",
+        design: READAHEAD_BATCH_RECLAIM,
+    },
+    Preset {
+        name: "mark-round-up",
+        summary: "7.3.4 with marks rounded up, as they were before they were rounded down",
+        design: MARK_ROUND_UP,
     },
 ];

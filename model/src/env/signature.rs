@@ -2,8 +2,9 @@
 //! prints calls needs no knowledge of the single functions.
 
 use super::{Call, Counter};
-use crate::ids::{CpuId, MemcgId};
-use crate::units::Pages;
+use crate::gfp::Gfp;
+use crate::ids::{CpuId, FileId, InodeId, MemcgId};
+use crate::units::{PageIndex, Pages};
 
 /// An argument of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +17,14 @@ pub enum Arg {
     Counter(Counter),
     /// A CPU.
     Cpu(CpuId),
+    /// An open file.
+    File(FileId),
+    /// An inode.
+    Inode(InodeId),
+    /// A page of a file.
+    Index(PageIndex),
+    /// Allocation flags.
+    Gfp(Gfp),
     /// Something that is so or not, with its name.
     Flag(&'static str, bool),
     /// Any other number, with its name.
@@ -33,12 +42,16 @@ pub enum Returns {
     Pages,
     /// -1, or the memcg that refused.
     RefusingLevel,
+    /// 0 or an error.
+    Error,
+    /// A page of a file, or -1.
+    Index,
 }
 
 impl Call {
     /// The kernel function.
     pub fn name(&self) -> &'static str {
-        self.into()
+        if let Self::File(call) = self { call.name() } else { self.into() }
     }
 
     /// Its arguments, in order.
@@ -72,6 +85,7 @@ impl Call {
             | Self::LruAddDrainAll => Vec::new(),
             Self::MemCgroupHandleOverHigh { nr_pages } => vec![Arg::Pages(nr_pages)],
             Self::ScheduleTimeoutKillable { jiffies } => vec![Arg::Number("jiffies", jiffies)],
+            Self::File(call) => call.args(),
         }
     }
 
@@ -107,6 +121,7 @@ impl Call {
             | Self::MemcgMemoryEventOom { .. }
             | Self::MemcgMemoryEventHigh { .. }
             | Self::ScheduleTimeoutKillable { .. } => Returns::Nothing,
+            Self::File(call) => call.returns(),
         }
     }
 }

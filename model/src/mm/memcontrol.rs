@@ -7,6 +7,7 @@ pub mod mem_cgroup_handle_over_high;
 pub mod mem_cgroup_iter;
 pub mod mem_cgroup_margin;
 pub mod mem_cgroup_oom;
+pub mod mem_cgroup_reclaim_for_batch;
 pub mod mem_cgroup_stockpile;
 pub mod memcg_uncharge;
 pub mod memory_high_write;

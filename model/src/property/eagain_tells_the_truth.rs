@@ -56,6 +56,7 @@ fn gave_up(step: &Transition<'_>) -> Option<Target> {
             | Event::Reclaimed(..)
             | Event::Restarted(_)
             | Event::Signalled(_)
+            | Event::Wrapped(_)
             | Event::End(..) => {}
         }
     }

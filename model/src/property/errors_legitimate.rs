@@ -9,7 +9,8 @@ pub(super) const PROPERTY: Property = Property {
     name: "errors-legitimate",
     claim: "an operation returns 0 or an error of its own: a charge -ENOMEM unless it must not fail \
             or may use reserves (NOFAIL, HIGH), memory.reclaim -EAGAIN or -EINTR, MADV_STOCKPILE \
-            also -ENOMEM and -EINVAL, all others none",
+            also -ENOMEM and -EINVAL, a read -ENOMEM, a fault -ENOMEM or -EFAULT, all \
+            others none",
     when: "an operation ends",
     applies: |step| step.events.iter().any(|event| matches!(event, Event::End(..))),
     holds: |step| {
@@ -25,7 +26,8 @@ pub(super) const PROPERTY: Property = Property {
             | Event::Fulfilled(..)
             | Event::Reclaimed(..)
             | Event::Restarted(_)
-            | Event::Signalled(_) => true,
+            | Event::Signalled(_)
+            | Event::Wrapped(_) => true,
         })
     },
 };
@@ -34,9 +36,12 @@ pub(super) const PROPERTY: Property = Property {
 fn may_return(operation: Operation, gfp: Gfp) -> &'static [Errno] {
     match operation {
         Operation::Charge if gfp.intersects(Gfp::NOFAIL | Gfp::HIGH) => &[],
-        Operation::Charge => &[Errno::ENOMEM],
+        Operation::Charge | Operation::Read => &[Errno::ENOMEM],
         Operation::ReclaimWrite => &[Errno::EAGAIN, Errno::EINTR],
         Operation::Stockpile => &[Errno::EINVAL, Errno::ENOMEM, Errno::EINTR, Errno::EAGAIN],
-        Operation::Uncharge | Operation::HighWrite | Operation::MaxWrite => &[],
+        Operation::Fault => &[Errno::ENOMEM, Errno::EFAULT],
+        Operation::Uncharge | Operation::HighWrite | Operation::MaxWrite | Operation::Readahead => {
+            &[]
+        }
     }
 }

@@ -24,7 +24,8 @@ pub(super) const PROPERTY: Property = Property {
             | Event::Fulfilled(..)
             | Event::Reclaimed(..)
             | Event::Restarted(_)
-            | Event::Signalled(_) => true,
+            | Event::Signalled(_)
+            | Event::Wrapped(_) => true,
         })
     },
 };

@@ -28,6 +28,7 @@ pub(super) const PROPERTY: Property = Property {
             | Event::Reclaimed(..)
             | Event::Restarted(_)
             | Event::Signalled(_)
+            | Event::Wrapped(_)
             | Event::End(..) => true,
         })
     },

@@ -20,8 +20,8 @@ pub(super) const PROPERTY: Property = Property {
 /// Whether an actor whose open charge is speculative makes such a call in this step.
 fn speculative_call(step: &Transition<'_>, call: impl Fn(&Call) -> bool) -> bool {
     let Some((from, actor)) = step.from else { return false };
-    let open = from.actors[actor.index()].open();
-    let speculative = open.iter().any(|(_, gfp)| gfp.speculative());
+    let charging = from.actors[actor.index()].charging();
+    let speculative = charging.is_some_and(|charge| charge.gfp().speculative());
     speculative
         && step.events.iter().any(|event| match event {
             Event::Returned(made, _) => call(made),
@@ -32,6 +32,7 @@ fn speculative_call(step: &Transition<'_>, call: impl Fn(&Call) -> bool) -> bool
             | Event::Fulfilled(..)
             | Event::Reclaimed(..)
             | Event::Restarted(_)
-            | Event::Signalled(_) => false,
+            | Event::Signalled(_)
+            | Event::Wrapped(_) => false,
         })
 }

@@ -41,6 +41,9 @@ fn refused(step: &Transition<'_>) -> Option<Pages> {
         | Op::WriteHigh { .. }
         | Op::WriteMax { .. }
         | Op::Signal { .. }
-        | Op::Mark { .. } => None,
+        | Op::Mark { .. }
+        | Op::Read { .. }
+        | Op::Fault { .. }
+        | Op::WillNeed { .. } => None,
     }
 }

@@ -1,0 +1,95 @@
+//! Files: what no step changes about them.
+
+use crate::ids::{InodeId, MemcgId};
+use crate::units::{PageIndex, Pages};
+use serde::{Deserialize, Serialize};
+
+/// The pages of a file, and how its file system reads them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InodeConfig {
+    /// Its name.
+    pub name: String,
+    /// The memcg all its folios are charged to, which is that of every task that uses it; none
+    /// for tasks of the root, whose memory is not charged.
+    pub memcg: Option<MemcgId>,
+    /// Its last page; none if it is empty.
+    pub last_page: Option<PageIndex>,
+    /// The least folio order of its mapping.
+    pub min_order: u8,
+    /// The largest; 0 for a mapping without large folios.
+    pub max_order: u8,
+    /// How its page cache is stored.
+    pub store: Store,
+    /// What its file system wants when it is given a batch and may ask for more.
+    pub expands: Option<Expand>,
+    /// More than one actor uses its pages.
+    pub shared: bool,
+}
+
+/// How a page cache is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Store {
+    /// As a few bits, for a search.
+    Bits,
+    /// As a tree, for any size.
+    Tree,
+}
+
+/// What a file system wants of a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Expand {
+    /// Whole naturally aligned blocks of that order, as compressing file systems do.
+    Blocks(u8),
+    /// From the first page to the last.
+    Range(PageIndex, PageIndex),
+}
+
+/// An open file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileConfig {
+    /// Its name.
+    pub name: String,
+    /// Whose pages it reads.
+    pub inode: InodeId,
+    /// The most a window holds.
+    pub ra_pages: Pages,
+    /// The most the device reads at once.
+    pub io_pages: Pages,
+    /// It was opened for random reads (`FMODE_RANDOM`).
+    pub random: bool,
+    /// More than one actor uses its readahead state.
+    pub shared: bool,
+}
+
+bitflags::bitflags! {
+    /// How a mapping of a file is going to be used.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(transparent)]
+    pub struct VmFlags: u8 {
+        /// `VM_SEQ_READ`.
+        const SEQ_READ = 1 << 0;
+        /// `VM_RAND_READ`.
+        const RAND_READ = 1 << 1;
+        /// `VM_HUGEPAGE`.
+        const HUGEPAGE = 1 << 2;
+    }
+}
+
+/// What the outside world may do to files. By default nothing ever goes wrong.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a possibility of its own")]
+pub struct FilePolicy {
+    /// There may be no memory for a folio.
+    pub folio_alloc_fails: bool,
+    /// The first folio of an inode needs a node of the tree, which is charged too.
+    pub tree_nodes: bool,
+    /// There may be no memory for such a node.
+    pub node_alloc_fails: bool,
+    /// The file system may leave a part of a batch unread.
+    pub fs_leaves: bool,
+    /// The task's block device cgroup may be congested.
+    pub congested: bool,
+}
