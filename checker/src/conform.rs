@@ -3,7 +3,7 @@
 //! A vector is one JSON object a line: what the kernel's own function was given, which calls it
 //! made and what came out. The model's step functions are run with the same answers, and the
 //! first difference is the result. What format a row has is told by its fields, never by the name
-//! of its file; [`FORMATS`] lists the formats, each in a module of its own.
+//! of its file; `FORMATS` lists the formats, each in a module of its own.
 
 use crate::cli::Format;
 use crate::status::Outcome;

@@ -1,7 +1,7 @@
 //! Progress: whether an operation can stay open for ever on a fair cycle.
 //!
 //! The edges that make progress are taken out of the graph. What is left of an infinite run that
-//! never makes progress again is a strongly connected part of it; [`fair`] says in which parts a
+//! never makes progress again is a strongly connected part of it; `fair` says in which parts a
 //! fair run can stay. A run that ends is no cycle: `deadlock-free` judges those.
 
 use crate::graph::{Edge, Graph, Hop, Shape};
