@@ -19,7 +19,7 @@ use strum::VariantArray;
 /// Set it to write the tables in place of comparing them.
 const UPDATE: &str = "UPDATE_DOCS";
 
-fn table(head: &str, rows: impl IntoIterator<Item = Vec<String>>) -> String {
+pub(crate) fn table(head: &str, rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let columns: Vec<&str> = head.split('|').map(str::trim).collect();
     let mut text = format!("| {} |\n|{}\n", columns.join(" | "), "---|".repeat(columns.len()));
     for row in rows {
@@ -98,7 +98,7 @@ fn the_reference_of_specs_has_every_key_the_parser_accepts() {
 }
 
 /// Makes sure that these parts of a document, by name, are what is written there.
-fn fresh(document: &str, parts: impl IntoIterator<Item = (String, String)>) {
+pub(crate) fn fresh(document: &str, parts: impl IntoIterator<Item = (String, String)>) {
     let path = root().join(document);
     let written = std::fs::read_to_string(&path).expect("the document is there");
     let mut fresh = written.clone();

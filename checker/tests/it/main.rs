@@ -15,6 +15,7 @@ mod list;
 mod messages;
 mod readers;
 mod reclaim;
+mod reclaim_docs;
 mod rendering;
 mod scenarios;
 mod spec_errors;
