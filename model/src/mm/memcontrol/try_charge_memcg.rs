@@ -509,7 +509,9 @@ impl Frame for TryChargeMemcg {
             if holds { self.nr_pages } else { Pages::ZERO }
         };
         match &self.at {
-            At::TryChargeMemory(_, callee) => callee.in_flight(scenario, level),
+            At::TryChargeMemsw(_, callee) | At::TryChargeMemory(_, callee) => {
+                callee.in_flight(scenario, level)
+            }
             At::Reclaim(_, _, callee) => callee.in_flight(scenario, level),
             At::DrainAllStock(_, callee) => callee.in_flight(scenario, level),
             At::ForceMemory { callee, .. } => callee.in_flight(scenario, level),
@@ -517,7 +519,6 @@ impl Frame for TryChargeMemcg {
             At::ForceMemsw { .. } | At::High { .. } | At::OverHigh => charged(),
             At::HandleOverHigh(callee) => charged() + callee.in_flight(scenario, level),
             At::Retry(_)
-            | At::TryChargeMemsw(..)
             | At::UnchargeMemsw(..)
             | At::Refused(..)
             | At::Margin { .. }
