@@ -206,16 +206,19 @@ pub fn measures(adds_up: bool) -> impl Iterator<Item = (usize, &'static str)> {
 
 /// Whether an actor's program has such an operation.
 pub fn does(scenario: &Scenario, actor: ActorId, operation: Operation) -> bool {
+    // Whoever charges may have to answer for it before it is back in user space.
+    let answers = operation == Operation::ReturnToUser
+        && scenario.high_in_use(scenario.actors[actor.index()].task.memcg);
     let begins = |op: &Op| match op {
-        Op::Charge { .. } => operation == Operation::Charge,
+        Op::Charge { .. } => operation == Operation::Charge || answers,
         Op::Uncharge { .. } => operation == Operation::Uncharge,
         Op::WriteReclaim { .. } => operation == Operation::ReclaimWrite,
         Op::WriteHigh { .. } => operation == Operation::HighWrite,
         Op::WriteMax { .. } => operation == Operation::MaxWrite,
         Op::Stockpile { .. } => operation == Operation::Stockpile,
-        Op::Read { .. } => operation == Operation::Read,
-        Op::Fault { .. } => operation == Operation::Fault,
-        Op::WillNeed { .. } => operation == Operation::Readahead,
+        Op::Read { .. } => operation == Operation::Read || answers,
+        Op::Fault { .. } => operation == Operation::Fault || answers,
+        Op::WillNeed { .. } => operation == Operation::Readahead || answers,
         Op::LruAdd { .. } | Op::Signal { .. } | Op::Mark { .. } => false,
     };
     match &scenario.actors[actor.index()].kind {

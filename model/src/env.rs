@@ -186,6 +186,8 @@ pub enum Operation {
     Read,
     /// One page fault, with its repetition.
     Fault,
+    /// One return to user space on which a task answers for what it charged over memory.high.
+    ReturnToUser,
 }
 
 impl fmt::Display for Operation {

@@ -69,8 +69,9 @@ impl Task {
             _ if repeat => Self::START,
             _ => Self::Exited,
         };
-        let leave = |op: u8, kernel: &Ctx<'_>| {
+        let leave = |op: u8, kernel: &mut Ctx<'_>| {
             if kernel.current.memcg_nr_pages_over_high > Pages::ZERO {
+                kernel.note(Event::Begin(Operation::ReturnToUser, Gfp::KERNEL));
                 Self::ReturnToUser(op, MemCgroupHandleOverHigh::enter())
             } else {
                 after(op)
@@ -91,7 +92,10 @@ impl Task {
             },
             Self::ReturnToUser(op, frame) => match frame.step(kernel) {
                 Next::Goto(frame) => Self::ReturnToUser(op, frame),
-                Next::Return(()) => after(op),
+                Next::Return(()) => {
+                    kernel.note(Event::End(Operation::ReturnToUser, Gfp::KERNEL, 0));
+                    after(op)
+                }
             },
             Self::Exited => unreachable!("a task that has exited takes no step"),
         }
@@ -124,7 +128,10 @@ impl Task {
     pub fn open(self) -> OpenOperations {
         match self {
             Self::Kernel(_, entry) => entry.open(),
-            Self::User(_) | Self::ReturnToUser(..) | Self::Exited => OpenOperations::new(),
+            Self::ReturnToUser(..) => {
+                std::iter::once((Operation::ReturnToUser, Gfp::KERNEL)).collect()
+            }
+            Self::User(_) | Self::Exited => OpenOperations::new(),
         }
     }
 

@@ -40,8 +40,10 @@ fn may_return(operation: Operation, gfp: Gfp) -> &'static [Errno] {
         Operation::ReclaimWrite => &[Errno::EAGAIN, Errno::EINTR],
         Operation::Stockpile => &[Errno::EINVAL, Errno::ENOMEM, Errno::EINTR, Errno::EAGAIN],
         Operation::Fault => &[Errno::ENOMEM, Errno::EFAULT],
-        Operation::Uncharge | Operation::HighWrite | Operation::MaxWrite | Operation::Readahead => {
-            &[]
-        }
+        Operation::Uncharge
+        | Operation::HighWrite
+        | Operation::MaxWrite
+        | Operation::Readahead
+        | Operation::ReturnToUser => &[],
     }
 }
