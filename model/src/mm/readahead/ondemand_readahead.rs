@@ -3,15 +3,11 @@
 //! No lock protects the state of the file: every load and every store of a field is a step, in
 //! the order of the code.
 
-use crate::design::{ReadaheadOrder, WindowEnd, WindowRules};
+use crate::design::WindowRules;
 use crate::ids::MemcgId;
-use crate::mm::filemap::page_cache_next_miss::page_cache_next_miss;
-use crate::mm::filemap::page_cache_prev_miss::{BEFORE_FIRST, page_cache_prev_miss};
 use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
-use crate::mm::readahead::do_page_cache_ra::do_page_cache_ra;
 use crate::mm::readahead::get_init_ra_size::get_init_ra_size;
 use crate::mm::readahead::get_next_ra_size::get_next_ra_size;
-use crate::mm::readahead::mark::{mark_index, round};
 use crate::mm::readahead::page_cache_ra_unbounded::PageCacheRaUnbounded;
 use crate::mm::readahead::{ReadaheadControl, ra_locality, ractl_max_pages};
 use crate::mm::{ALL_VERSIONS, KernelFn};
@@ -21,6 +17,8 @@ use crate::units::{PageIndex, Pages};
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
 
+mod sizes;
+mod starts;
 mod submit;
 use submit::Submit;
 
@@ -144,106 +142,6 @@ impl OndemandReadahead {
     fn initial(self, scenario: &Scenario) -> At {
         let size = get_init_ra_size(self.req_count, self.max_pages(scenario));
         At::StoreStart { window: Window::Initial, start: self.ractl.index, size }
-    }
-
-    /// A miss that no window expected.
-    fn missed(self, scenario: &Scenario) -> At {
-        let anew = self.ractl.index == PageIndex(0) || self.req_count > self.max_pages(scenario);
-        if anew { self.initial(scenario) } else { At::PrevPos }
-    }
-
-    fn expected(
-        self,
-        kernel: &mut Ctx<'_>,
-        (start, size, async_size): (PageIndex, Pages, Pages),
-    ) -> At {
-        let index = self.ractl.index;
-        let mark = mark_index(kernel, start, size, async_size);
-        let expected = round(kernel, mark, self.found.unwrap_or(0));
-        let at_end = kernel.scenario.design.window_rules == WindowRules::Ondemand
-            && index == start.wrapping_add(size);
-        if index == expected || at_end {
-            At::AdvanceStart
-        } else if self.found.is_some() {
-            At::NextMiss
-        } else {
-            self.missed(kernel.scenario)
-        }
-    }
-
-    /// Behind a mark that this state knows nothing of.
-    fn next_miss(self, kernel: &mut Ctx<'_>) -> ToNext {
-        let ReadaheadControl { file, index, .. } = self.ractl;
-        let max = self.max_pages(kernel.scenario);
-        let start = page_cache_next_miss(kernel, file, index.wrapping_add(Pages(1)), max);
-        let distance = start.wrapping_since(index);
-        if start == PageIndex(0) || distance > max {
-            return Next::Return(self.ractl);
-        }
-        let size = get_next_ra_size(distance + self.req_count, max);
-        self.goto(At::StoreStart { window: Window::Gap, start, size })
-    }
-
-    /// Looks back for a stream that has brought the pages before this one.
-    fn prev_miss(self, kernel: &mut Ctx<'_>) -> ToNext {
-        let Self { ractl, req_count, .. } = self;
-        let index = ractl.index;
-        let max = self.max_pages(kernel.scenario);
-        let miss = page_cache_prev_miss(kernel, ractl.file, index.wrapping_sub(Pages(1)), max);
-        let mut contig = index.wrapping_since(miss.wrapping_add(Pages(1)));
-        if contig <= req_count {
-            return match do_page_cache_ra(kernel, ractl, req_count, Pages::ZERO) {
-                Some(callee) => self.goto(At::Standalone(callee)),
-                None => Next::Return(ractl),
-            };
-        }
-        let from_first = match kernel.scenario.design.window_rules {
-            WindowRules::Ondemand => contig.0 >= index.0,
-            WindowRules::Split => miss == BEFORE_FIRST,
-        };
-        if from_first {
-            contig = contig + contig;
-        }
-        let size = max.min(contig + req_count);
-        self.goto(At::StoreStart { window: Window::Context, start: index, size })
-    }
-
-    /// After ra->size of a new window is stored.
-    fn stored_size(self, scenario: &Scenario, window: Window) -> At {
-        match window {
-            Window::Initial => At::SizeOfAsync { window },
-            Window::Context => At::StoreAsyncSize { async_size: Pages(1) },
-            Window::Gap | Window::Advanced => match scenario.design.readahead_order {
-                ReadaheadOrder::State => At::LoadOrder,
-                ReadaheadOrder::MarkedFolio => Self::align(scenario, self.found.unwrap_or(0)),
-            },
-        }
-    }
-
-    fn align(scenario: &Scenario, order: u8) -> At {
-        match scenario.design.window_end {
-            WindowEnd::Free => At::SizeOfAsync { window: Window::Advanced },
-            WindowEnd::Aligned => At::AlignStart { order },
-        }
-    }
-
-    fn aligned(self, scenario: &Scenario, order: u8, start: PageIndex, size: Pages) -> At {
-        let max = self.max_pages(scenario);
-        let limit = u8::try_from(max.0.trailing_zeros()).expect("at most 64 zeros");
-        let end = start.wrapping_add(size).align_down(order.min(limit));
-        if end > start {
-            At::StoreAligned { size: end - start }
-        } else {
-            At::SizeOfAsync { window: Window::Advanced }
-        }
-    }
-
-    fn async_size(self, scenario: &Scenario, window: Window, size: Pages) -> Pages {
-        match (window, scenario.design.window_rules) {
-            (Window::Initial, _) if size > self.req_count => size - self.req_count,
-            (Window::Initial, WindowRules::Split) => Pages(size.0 / 2),
-            (Window::Initial | Window::Context | Window::Gap | Window::Advanced, _) => size,
-        }
     }
 
     fn one_step(self, kernel: &mut Ctx<'_>) -> ToNext {
