@@ -276,6 +276,10 @@ pub struct RequestSummary {
     pub mark_due: bool,
     /// Batch reclaims it has asked for.
     pub batch_reclaims: u8,
+    /// It went on with base pages where a folio of its window had failed.
+    pub fell_back: bool,
+    /// Those were to go past the end of the window.
+    pub overran: bool,
 }
 
 /// A place where unsigned arithmetic of the kernel can wrap.

@@ -82,9 +82,20 @@ pub const MEASURES: &[Measure] = &[
         What::Event(_) | What::Step => 0,
     }),
     sum("batch-reclaims", "calls of mem_cgroup_reclaim_for_batch()", |moment| {
-        let batch =
-            |call: &Call| matches!(call, Call::File(FileCall::MemCgroupReclaimForBatch { .. }));
-        u64::from(moment.returned().is_some_and(|(call, _)| batch(call)))
+        let batch = |call| matches!(call, FileCall::MemCgroupReclaimForBatch { .. });
+        u64::from(moment.file_call().is_some_and(|(call, _)| batch(call)))
+    }),
+    sum("folios-added", "folios that filemap_add_folio() puts into a page cache", |moment| {
+        let add = |call| matches!(call, FileCall::FilemapAddFolio { .. });
+        u64::from(moment.file_call().is_some_and(|(call, value)| add(call) && value == 0))
+    }),
+    sum("folios-refused", "calls of filemap_add_folio() that fail", |moment| {
+        let add = |call| matches!(call, FileCall::FilemapAddFolio { .. });
+        u64::from(moment.file_call().is_some_and(|(call, value)| add(call) && value != 0))
+    }),
+    sum("marks", "folios that are marked to start the next window", |moment| {
+        let mark = |call| matches!(call, FileCall::FolioSetReadahead { .. });
+        u64::from(moment.file_call().is_some_and(|(call, _)| mark(call)))
     }),
     sum("oom-invocations", "calls of the memcg OOM killer", |moment| {
         let killer = |call: &Call| matches!(call, Call::MemCgroupOom { .. });
@@ -126,6 +137,14 @@ impl Moment<'_> {
                 | Event::ReadAhead(_),
             )
             | What::Step => None,
+        }
+    }
+
+    /// The kernel call on a file that returns, with its value.
+    const fn file_call(&self) -> Option<(FileCall, i64)> {
+        match self.returned() {
+            Some((Call::File(call), value)) => Some((*call, value)),
+            Some(_) | None => None,
         }
     }
 

@@ -22,6 +22,7 @@ mod readahead_reclaim_cap;
 mod speculative_charge_never_ooms;
 mod stockpile_enomem_tells_the_truth;
 mod usage_within_max;
+mod window_not_overrun;
 
 pub use overreclaim_within_bound::{overreclaim_bound, pass_bound};
 
@@ -67,12 +68,17 @@ pub const PROPERTIES: &[&Property] = &[
     &stockpile_enomem_tells_the_truth::PROPERTY,
     &no_wrap::PROPERTY,
     &one_mark_per_window::PROPERTY,
+    &window_not_overrun::PROPERTY,
     &readahead_reclaim_cap::PROPERTY,
 ];
 
 /// Those that speak of files.
-const OF_FILES: &[&Property] =
-    &[&no_wrap::PROPERTY, &one_mark_per_window::PROPERTY, &readahead_reclaim_cap::PROPERTY];
+const OF_FILES: &[&Property] = &[
+    &no_wrap::PROPERTY,
+    &one_mark_per_window::PROPERTY,
+    &window_not_overrun::PROPERTY,
+    &readahead_reclaim_cap::PROPERTY,
+];
 
 impl Property {
     /// Whether the scenario has anything the property speaks of.

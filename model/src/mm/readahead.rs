@@ -52,7 +52,13 @@ impl ReadaheadControl {
             nr_pages: Pages::ZERO,
             nr_memcg_reclaims: 0,
             expanded: false,
-            summary: RequestSummary { marks: 0, mark_due: false, batch_reclaims: 0 },
+            summary: RequestSummary {
+                marks: 0,
+                mark_due: false,
+                batch_reclaims: 0,
+                fell_back: false,
+                overran: false,
+            },
         }
     }
 

@@ -1,13 +1,10 @@
 //! `page_cache_ra_order()`: a window of large folios, with base pages where they fail.
 
-use crate::design::{
-    BaseWindows, EofMark, FallbackAfter, FallbackSize, PastEnd, ReadaheadCount, ReadaheadOrder,
-};
+use crate::design::{BaseWindows, EofMark, PastEnd, ReadaheadCount, ReadaheadOrder};
 use crate::env::{Ask, Errno, Wrap};
 use crate::ids::MemcgId;
 use crate::mm::filemap::mapping_min_folio_order;
 use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
-use crate::mm::readahead::do_page_cache_ra::do_page_cache_ra;
 use crate::mm::readahead::mark::{is_marked, mark_index};
 use crate::mm::readahead::page_cache_ra_unbounded::PageCacheRaUnbounded;
 use crate::mm::readahead::read_pages::ReadPages;
@@ -20,6 +17,7 @@ use crate::units::{PageIndex, Pages};
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
 
+mod fallback;
 mod orders;
 use orders::{folio_order, window_order};
 
@@ -217,42 +215,6 @@ impl PageCacheRaOrder {
         self.goto(At::Commit { failed, callee: ReadPages::enter(ractl) })
     }
 
-    fn committed(
-        self,
-        scenario: &Scenario,
-        ractl: ReadaheadControl,
-        failed: Option<(PageIndex, Errno)>,
-    ) -> ToNext {
-        match (failed, scenario.design.fallback_after) {
-            (None, _) | (Some((_, Errno::ENOMEM)), FallbackAfter::NotEnomem) => Next::Return(ractl),
-            (Some((failed, _)), FallbackAfter::AnyError | FallbackAfter::NotEnomem) => {
-                self.goto(At::FallbackSize { ractl, failed })
-            }
-        }
-    }
-
-    /// How much base pages are still to bring.
-    fn fallback_size(
-        self,
-        kernel: &mut Ctx<'_>,
-        ractl: ReadaheadControl,
-        failed: PageIndex,
-    ) -> ToNext {
-        let size = kernel.ra(ractl.file).size;
-        let nr_to_read = match kernel.scenario.design.fallback_size {
-            FallbackSize::Window => size,
-            FallbackSize::Rest => {
-                wraps(kernel, Wrap::WindowRest, failed < self.start);
-                let done = failed.wrapping_since(self.start);
-                if size <= done {
-                    return Next::Return(ractl);
-                }
-                size - done
-            }
-        };
-        self.goto(At::FallbackAsyncSize { ractl, nr_to_read })
-    }
-
     fn one_step(self, kernel: &mut Ctx<'_>) -> ToNext {
         let inside = |at| Self { at, ..self };
         match self.at {
@@ -293,11 +255,7 @@ impl PageCacheRaOrder {
             ),
             At::FallbackSize { ractl, failed } => self.fallback_size(kernel, ractl, failed),
             At::FallbackAsyncSize { ractl, nr_to_read } => {
-                let async_size = kernel.ra(ractl.file).async_size;
-                match do_page_cache_ra(kernel, ractl, nr_to_read, async_size) {
-                    Some(callee) => self.goto(At::Fallback(callee)),
-                    None => Next::Return(ractl),
-                }
+                self.fallback_async_size(kernel, ractl, nr_to_read)
             }
             At::Fallback(callee) => {
                 callee.step(kernel).within(|callee| inside(At::Fallback(callee)), Next::Return)

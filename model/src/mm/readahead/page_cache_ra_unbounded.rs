@@ -35,6 +35,9 @@ pub struct PageCacheRaUnbounded {
     nr_to_read: Pages,
     /// Where the mark is, from there.
     mark: Option<Pages>,
+    /// The folio that holds the marked page, from there: the one before where rounding up has
+    /// moved the mark.
+    due: Option<Pages>,
     at: At,
 }
 
@@ -78,17 +81,22 @@ impl PageCacheRaUnbounded {
         let order = mapping_min_folio_order(kernel.scenario, ractl.file);
         let base = ractl.index.align_down(order);
         let has_mark = lookahead <= nr_to_read || design.early_mark == EarlyMark::Unchecked;
+        let marked = has_mark.then(|| mark_index(kernel, ractl.index, nr_to_read, lookahead));
         // This one position is rounded up in every kernel; with base pages it makes no difference.
-        let mark = has_mark.then(|| {
-            let mark = mark_index(kernel, ractl.index, nr_to_read, lookahead);
-            mark.wrapping_align_up(order).wrapping_since(base)
+        let mark = marked.map(|page| {
+            let mark = page.wrapping_align_up(order);
+            wraps(kernel, Wrap::MarkPosition, mark < base);
+            mark.wrapping_since(base)
         });
+        // Who wants no mark asks for one 0 pages before the end.
+        let due = marked.filter(|page| lookahead > Pages::ZERO && *page >= base);
+        let due = due.map(|page| page.align_down(order).wrapping_since(base));
         let nr_to_read = nr_to_read + (ractl.index - base);
         if design.readahead_count == ReadaheadCount::Call {
             ractl.nr_memcg_reclaims = 0;
         }
         ractl.index = base;
-        Self { base, nr_to_read, mark, at: At::Next { ractl, done: Pages::ZERO } }
+        Self { base, nr_to_read, mark, due, at: At::Next { ractl, done: Pages::ZERO } }
     }
 
     const fn goto(self, at: At) -> ToNext {
@@ -130,8 +138,14 @@ impl PageCacheRaUnbounded {
                 self.commit(ractl)
             }
             Err(_) => self.goto(At::Skip(ReadPages::enter(ractl))),
-            Ok(()) if self.mark == Some(done) => self.goto(At::SetMark { ractl, done }),
-            Ok(()) => self.goto(Self::advance(scenario, ractl, done)),
+            Ok(()) => {
+                ractl.added_folio(self.due == Some(done), false);
+                self.goto(if self.mark == Some(done) {
+                    At::SetMark { ractl, done }
+                } else {
+                    Self::advance(scenario, ractl, done)
+                })
+            }
         }
     }
 
@@ -167,7 +181,7 @@ impl Frame for PageCacheRaUnbounded {
                 let (file, index) = (ractl.file, self.base + done);
                 let cache = kernel.cache(file);
                 cache.change(index, FolioFlags::READAHEAD, FolioFlags::empty());
-                ractl.added_folio(true, true);
+                ractl.added_folio(false, true);
                 kernel.returned(Call::File(FileCall::FolioSetReadahead { file, index }), 0);
                 self.goto(Self::advance(kernel.scenario, ractl, done))
             }
