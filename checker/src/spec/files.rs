@@ -57,7 +57,7 @@ fn file(
     table.only(source, keys::FILE.name, &keys::FILE.names());
     let name = name(source, table, keys::FILE.name)?;
     let inode = if let Some(value) = table.get("of") {
-        same_inode(source, table, value, read, all)
+        same_inode(source, table, (&name, value), read, all)
     } else {
         let inode = inode(source, table, &name)?;
         read.inodes.push(inode);
@@ -85,7 +85,7 @@ fn file(
 fn same_inode(
     source: &mut Source<'_>,
     table: &Table<'_>,
-    value: &Value<'_>,
+    (name, value): (&str, &Value<'_>),
     read: &Files,
     all: &[&str],
 ) -> Option<InodeId> {
@@ -100,14 +100,18 @@ fn same_inode(
     }
     let of = value.text(source, "of")?;
     let found = read.open.iter().find(|file| file.name == of).map(|file| file.inode);
-    if found.is_none() {
-        if all.contains(&of) {
-            let message = format!("`of` is `{}`, which comes only later", shorten(of));
-            source.problem(value.at, message);
-        } else {
+    let place = |name: &str| all.iter().position(|other| *other == name);
+    match (found, place(of)) {
+        (None, None) => {
             let message = format!("no file is named `{}`", shorten(of));
             source.unknown(value.at, message, of, "files", all.iter().copied());
         }
+        (None, at) if at >= place(name) => {
+            let message = format!("`of` is `{}`, which comes only later", shorten(of));
+            source.problem(value.at, message);
+        }
+        // Something else is wrong with that file.
+        (Some(_) | None, _) => {}
     }
     found
 }

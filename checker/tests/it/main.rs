@@ -13,6 +13,7 @@ mod explorer;
 mod lasso;
 mod list;
 mod messages;
+mod readahead_docs;
 mod readers;
 mod reclaim;
 mod reclaim_docs;

@@ -5,6 +5,7 @@ use mm_checker::spec::parse;
 
 mod actors;
 mod designs;
+mod files;
 mod garbled;
 mod inputs;
 mod lists;

@@ -1,8 +1,10 @@
 //! Every small window: one task, one call of page_cache_ra_order() for each start, size, position
 //! of the mark, folio order and end of the file.
 
+mod failures;
+
 use mm_model::design::{Changes, Design, MarkRounding, PRESETS};
-use mm_model::env::{Call, Env, Event, FileCall, Question};
+use mm_model::env::{Ask, Call, Env, Event, FileCall, Question};
 use mm_model::ids::{ActorId, CpuId, FileId, InodeId, MemcgId};
 use mm_model::kernel::Kernel;
 use mm_model::mm::readahead::ReadaheadControl;
@@ -17,7 +19,7 @@ use mm_model::step::{Ctx, run_alone};
 use mm_model::units::{PageIndex, Pages};
 use mm_model::world::{FileRaState, World};
 
-const FILE: FileId = FileId(0);
+pub(crate) const FILE: FileId = FileId(0);
 
 /// One window to fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,16 +33,21 @@ struct Window {
     last_page: u64,
 }
 
-/// Nothing is asked and nothing fails; hears of marks and wraps.
+/// Nothing fails, or the allocation of one folio; hears of marks and wraps.
 #[derive(Default)]
 struct Quiet {
     marks: u32,
     wraps: u32,
+    /// Allocations until one fails, if one does.
+    fails_after: Option<u32>,
 }
 
 impl Env for Quiet {
     fn answer(&mut self, question: Question) -> u64 {
-        unreachable!("{question:?} has one answer")
+        assert!(matches!(question.ask, Ask::FolioAllocFails(_)), "{question:?} has one answer");
+        let fails = self.fails_after == Some(0);
+        self.fails_after = self.fails_after.and_then(|left| left.checked_sub(1));
+        u64::from(fails)
     }
 
     fn note(&mut self, event: Event) {
@@ -65,13 +72,13 @@ impl Env for Quiet {
     }
 }
 
-fn design(preset: &str) -> Design {
+pub(crate) fn design(preset: &str) -> Design {
     let preset = PRESETS.iter().find(|of| of.name == preset).expect("the preset exists");
     preset.design.clone()
 }
 
 /// A file of the root: its folios are charged to nothing.
-fn scenario(design: Design, store: Store) -> Scenario {
+pub(crate) fn scenario(design: Design, store: Store) -> Scenario {
     let inode = InodeConfig {
         name: "file".to_owned(),
         memcg: None,
@@ -115,6 +122,17 @@ fn scenario(design: Design, store: Store) -> Scenario {
 
 /// Runs the step functions of one window on an empty page cache.
 fn fill(scenario: &mut Scenario, world: &mut World, window: Window) -> Quiet {
+    fill_with(scenario, world, window, None)
+}
+
+/// The same where one allocation may fail, after as many that don't.
+fn fill_with(
+    scenario: &mut Scenario,
+    world: &mut World,
+    window: Window,
+    fails_after: Option<u32>,
+) -> Quiet {
+    scenario.policy.file.folio_alloc_fails = fails_after.is_some();
     scenario.inodes[0].last_page = Some(PageIndex(window.last_page));
     scenario.inodes[0].min_order = window.min_order;
     let ra = &mut world.files[0];
@@ -122,7 +140,7 @@ fn fill(scenario: &mut Scenario, world: &mut World, window: Window) -> Quiet {
     ra.size = Pages(window.size);
     ra.async_size = Pages(window.async_size);
     ra.order = window.order;
-    let mut env = Quiet::default();
+    let mut env = Quiet { fails_after, ..Quiet::default() };
     let task = TaskContext { memcg: MemcgId(0), cpu: CpuId(0), flags: TaskFlags::empty() };
     let mut kernel = Ctx {
         scenario,
