@@ -54,6 +54,7 @@ impl Env for Quiet {
             | Event::Requested(_)
             | Event::Fulfilled(..)
             | Event::Reclaimed(..)
+            | Event::Unused(..)
             | Event::Restarted(_)
             | Event::Signalled(_)
             | Event::ReadAhead(_) => {}
@@ -82,6 +83,7 @@ fn scenario(design: Design, store: Store) -> Scenario {
         cached: Vec::new(),
         expands: None,
         shared: false,
+        pooled: false,
     };
     let file = FileConfig {
         name: "file".to_owned(),
@@ -127,6 +129,7 @@ fn fill(scenario: &mut Scenario, world: &mut World, window: Window) -> Quiet {
     let mut kernel = Ctx {
         scenario,
         world,
+        actors: &[],
         me: ActorId(0),
         task: &task,
         current: &mut Current::default(),
