@@ -6,7 +6,7 @@
 
 use crate::ids::{FileId, InodeId};
 use crate::page_cache::{Folio, FolioFlags};
-use crate::scenario::Scenario;
+use crate::scenario::Io;
 use crate::step::Ctx;
 use crate::units::{PageIndex, Pages};
 use crate::world::{Added, FileRaState};
@@ -23,25 +23,39 @@ pub(crate) fn forget(kernel: &mut Ctx<'_>, file: FileId) {
     if !kernel.scenario.inodes[inode.index()].pooled {
         return;
     }
-    let cache = &kernel.world.inodes[inode.index()].cache;
-    let folios: Vec<Folio> = cache.folios().filter(|folio| folio.index < OLD).collect();
-    for folio in folios {
-        if folio.flags.contains(FolioFlags::LOCKED) {
-            set_aside(kernel, inode, &folio);
-        } else {
+    for folio in kernel.world.inodes[inode.index()].cache.folios().collect::<Vec<_>>() {
+        let ended = kernel.scenario.policy.file.io == Io::File;
+        if ended || !folio.flags.contains(FolioFlags::LOCKED) {
             pool(kernel, inode, &folio);
         }
     }
+    settle(kernel, inode);
     *kernel.ra(file) = FileRaState::default();
 }
 
-/// Whether a folio is of an access that is over.
-pub(crate) fn is_old(scenario: &Scenario, inode: InodeId, folio: &Folio) -> bool {
-    scenario.inodes[inode.index()].pooled && folio.index >= OLD
+/// After a read has ended: what it has unlocked of older accesses is only counted from now on.
+pub(crate) fn pool_old(kernel: &mut Ctx<'_>, inode: InodeId) {
+    if !kernel.scenario.inodes[inode.index()].pooled {
+        return;
+    }
+    let cache = &kernel.world.inodes[inode.index()].cache;
+    let unlocked = |folio: &Folio| !folio.flags.contains(FolioFlags::LOCKED);
+    let (old, new): (Vec<Folio>, Vec<Folio>) = cache.folios().partition(|folio| folio.index >= OLD);
+    old.iter().filter(|folio| unlocked(folio)).for_each(|folio| pool(kernel, inode, folio));
+    // Those of the running access stay where they are.
+    let cache = &mut kernel.world.inodes[inode.index()].cache;
+    for folio in &new {
+        cache.remove(folio.index);
+    }
+    settle(kernel, inode);
+    let cache = &mut kernel.world.inodes[inode.index()].cache;
+    for folio in new {
+        cache.insert(folio);
+    }
 }
 
 /// From now on its pages are only counted.
-pub(crate) fn pool(kernel: &mut Ctx<'_>, inode: InodeId, folio: &Folio) {
+fn pool(kernel: &mut Ctx<'_>, inode: InodeId, folio: &Folio) {
     kernel.world.inodes[inode.index()].cache.remove(folio.index);
     let memcg = kernel.scenario.inodes[inode.index()].memcg.expect("pages that count are paid for");
     let memcg = kernel.world.memcg(memcg);
@@ -53,18 +67,33 @@ pub(crate) fn pool(kernel: &mut Ctx<'_>, inode: InodeId, folio: &Folio) {
     }
 }
 
-/// Puts a folio where it is in nobody's way.
-fn set_aside(kernel: &mut Ctx<'_>, inode: InodeId, folio: &Folio) {
+/// Puts all folios of the inode, which are locked, where they are in nobody's way. Nobody can tell
+/// reads that have as much to end from each other, so these lie by their size.
+fn settle(kernel: &mut Ctx<'_>, inode: InodeId) {
+    let io = kernel.scenario.policy.file.io;
     let cache = &mut kernel.world.inodes[inode.index()].cache;
-    cache.remove(folio.index);
-    let size = folio.nr_pages();
-    let mut places = std::iter::successors(Some(OLD), |at| Some(*at + size));
-    let free = |at: &PageIndex| !cache.overlaps(*at, folio.order);
-    let index = places.find(free).expect("some place is free");
-    cache.insert(Folio { index, ..*folio });
-    let memcg = kernel.scenario.inodes[inode.index()].memcg.expect("pages that count are paid for");
-    let order = &mut kernel.world.memcg(memcg).order;
-    for added in order.iter_mut().filter(|added| **added == Added::Folio(inode, folio.index)) {
-        *added = Added::Folio(inode, index);
+    let mut reads: Vec<Vec<Folio>> = Vec::new();
+    for folio in cache.folios().collect::<Vec<_>>() {
+        cache.remove(folio.index);
+        let by_itself = io == Io::Page || folio.flags.contains(FolioFlags::BIO);
+        match reads.last_mut().filter(|_| !by_itself) {
+            Some(read) => read.push(folio),
+            None => reads.push(vec![folio]),
+        }
+    }
+    reads.sort_by_key(|read| read.iter().map(|folio| folio.order).collect::<Vec<_>>());
+    let mut index = OLD;
+    let mut moved = Vec::new();
+    for folio in reads.into_iter().flatten() {
+        index = index.wrapping_align_up(folio.order);
+        cache.insert(Folio { index, ..folio });
+        moved.push((Added::Folio(inode, folio.index), Added::Folio(inode, index)));
+        index += folio.nr_pages();
+    }
+    let Some(memcg) = kernel.scenario.inodes[inode.index()].memcg else { return };
+    for added in &mut kernel.world.memcg(memcg).order {
+        if let Some((_, to)) = moved.iter().find(|(from, _)| from == added) {
+            *added = *to;
+        }
     }
 }

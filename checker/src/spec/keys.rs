@@ -128,9 +128,11 @@ pub const WORLD: Section = Section {
         ),
         key(
             "io",
-            "When a read ends that readahead has submitted: `at-once` (the default), `batch` (some \
-             time later, together with all that was submitted with it) or `page` (some time later, \
-             each folio by itself). Later reads end by the step of a device, `io/FILE`.",
+            "When a read ends that readahead has submitted: `at-once` (the default), `file` (some \
+             time later, together with all of the file that is submitted by then, and of a pooled \
+             file no later than the next access begins), `batch` \
+             (together with all that was submitted with it) or `page` (each folio by itself). \
+             Later reads end by the step of a device, `io/FILE`.",
         ),
         key(
             "evicts",

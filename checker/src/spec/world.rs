@@ -31,7 +31,8 @@ const fn steps(pass: Pass, walk: Steps, inside: Steps) -> ReclaimSteps {
 }
 
 const ORDER: &[(&str, EvictionOrder)] = &[("lru", EvictionOrder::Lru), ("any", EvictionOrder::Any)];
-const IO: &[(&str, Io)] = &[("at-once", Io::AtOnce), ("batch", Io::Batch), ("page", Io::Page)];
+const IO: &[(&str, Io)] =
+    &[("at-once", Io::AtOnce), ("file", Io::File), ("batch", Io::Batch), ("page", Io::Page)];
 const EVICTS: &[(&str, Evicts)] = &[
     ("any", Evicts::Any),
     ("unmapped-first", Evicts::UnmappedFirst),

@@ -138,6 +138,9 @@ pub enum Io {
     /// At once, where it is submitted.
     #[default]
     AtOnce,
+    /// Some time later, together with all of the same file that is submitted by then; of a pooled
+    /// file no later than the next access begins.
+    File,
     /// Some time later, together with all folios that were submitted with it.
     Batch,
     /// Some time later, each folio by itself.

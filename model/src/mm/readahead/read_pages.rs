@@ -96,13 +96,13 @@ impl ReadPages {
             if leaves.is_some_and(|leaves| folio.index >= leaves) {
                 leave(kernel, &ractl, folio);
             } else {
-                let at_once = kernel.scenario.policy.file.io == Io::AtOnce;
-                let (set, clear) = match (at_once, read) {
-                    (true, _) => (FolioFlags::UPTODATE, FolioFlags::LOCKED),
-                    (false, Pages::ZERO) => {
+                let first = read == Pages::ZERO;
+                let (set, clear) = match kernel.scenario.policy.file.io {
+                    Io::AtOnce => (FolioFlags::UPTODATE, FolioFlags::LOCKED),
+                    Io::Batch if first => {
                         (FolioFlags::READING | FolioFlags::BIO, FolioFlags::empty())
                     }
-                    (false, _) => (FolioFlags::READING, FolioFlags::empty()),
+                    Io::File | Io::Batch | Io::Page => (FolioFlags::READING, FolioFlags::empty()),
                 };
                 kernel.cache(file).change(folio.index, set, clear);
                 read += folio.nr_pages();
