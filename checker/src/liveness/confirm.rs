@@ -76,6 +76,7 @@ fn goes_on(scenario: &Scenario, step: &Step) -> bool {
         | Event::Requested(_)
         | Event::Fulfilled(..)
         | Event::Reclaimed(..)
+        | Event::Unused(..)
         | Event::Restarted(_)
         | Event::Signalled(_)
         | Event::Wrapped(_)
