@@ -209,6 +209,7 @@ pub fn does(scenario: &Scenario, actor: ActorId, operation: Operation) -> bool {
     // Whoever charges may have to answer for it before it is back in user space.
     let answers = operation == Operation::ReturnToUser
         && scenario.high_in_use(scenario.actors[actor.index()].task.memcg);
+    let reads_ahead = operation == Operation::Readahead;
     let begins = |op: &Op| match op {
         Op::Charge { .. } => operation == Operation::Charge || answers,
         Op::Uncharge { .. } => operation == Operation::Uncharge,
@@ -216,9 +217,9 @@ pub fn does(scenario: &Scenario, actor: ActorId, operation: Operation) -> bool {
         Op::WriteHigh { .. } => operation == Operation::HighWrite,
         Op::WriteMax { .. } => operation == Operation::MaxWrite,
         Op::Stockpile { .. } => operation == Operation::Stockpile,
-        Op::Read { .. } => operation == Operation::Read || answers,
-        Op::Fault { .. } => operation == Operation::Fault || answers,
-        Op::WillNeed { .. } => operation == Operation::Readahead || answers,
+        Op::Read { .. } => operation == Operation::Read || reads_ahead || answers,
+        Op::Fault { .. } => operation == Operation::Fault || reads_ahead || answers,
+        Op::WillNeed { .. } | Op::Window { .. } => reads_ahead || answers,
         Op::LruAdd { .. } | Op::Signal { .. } | Op::Mark { .. } => false,
     };
     match &scenario.actors[actor.index()].kind {

@@ -197,7 +197,8 @@ impl Reader<'_> {
             | Event::Reclaimed(..)
             | Event::Restarted(_)
             | Event::Signalled(_)
-            | Event::Wrapped(_) => self.count(What::Event(event)),
+            | Event::Wrapped(_)
+            | Event::ReadAhead(_) => self.count(What::Event(event)),
         }
     }
 

@@ -2,7 +2,7 @@
 //! tables, so that a new kernel function needs nothing here.
 
 use crate::verdict::Choice;
-use mm_model::env::{Arg, Call, Counter, Errno, Event, Returns};
+use mm_model::env::{Arg, Call, Counter, Errno, Event, RequestSummary, Returns};
 use mm_model::gfp::Gfp;
 use mm_model::ids::{ActorId, MemcgId};
 use mm_model::lru::{LruList, Lruvec, Run};
@@ -74,6 +74,11 @@ pub fn event(scenario: &Scenario, event: &Event) -> String {
             format!("signals {}", scenario.actors[actor.index()].name)
         }
         Event::Wrapped(wrap) => format!("unsigned arithmetic wraps: {}", <&str>::from(wrap)),
+        Event::ReadAhead(RequestSummary { marks, batch_reclaims, .. }) => {
+            format!(
+                "the request has set {marks} marks and asked for {batch_reclaims} batch reclaims"
+            )
+        }
         Event::End(operation, _, value) => format!("{operation} ends: {}", result(*value)),
     }
 }
@@ -100,6 +105,7 @@ pub fn happened(scenario: &Scenario, events: &[Event]) -> Vec<String> {
         | Event::Restarted(_)
         | Event::Signalled(_)
         | Event::Wrapped(_)
+        | Event::ReadAhead(_)
         | Event::End(..) => true,
     };
     events.iter().filter(told).map(|seen| event(scenario, seen)).collect()

@@ -5,6 +5,8 @@
 mod actors;
 mod designs;
 mod expect;
+mod file_ops;
+mod files;
 mod kernel;
 pub mod keys;
 pub mod library;

@@ -42,6 +42,8 @@ pub enum Ask {
     CgroupDying(MemcgId),
     /// Whether the interrupted system call is restarted from the beginning.
     RestartsSyscall,
+    /// Which number of a range the task picks for a call: how far above that least one.
+    Pick(u64),
     /// Whether there is no memory for a folio of that inode: 1 if so.
     FolioAllocFails(InodeId),
     /// Whether there is no memory for a node of that inode's tree of folios: 1 if so.
@@ -261,6 +263,19 @@ pub enum Event {
     End(Operation, Gfp, i64),
     /// Unsigned arithmetic of the kernel wrapped.
     Wrapped(Wrap),
+    /// A request to read ahead is over, and came to this.
+    ReadAhead(RequestSummary),
+}
+
+/// What a request to read ahead came to. The kernel remembers none of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct RequestSummary {
+    /// Folios it has set the mark on, counted up to 2.
+    pub marks: u8,
+    /// It has added the folio that holds the page its mark belongs to.
+    pub mark_due: bool,
+    /// Batch reclaims it has asked for.
+    pub batch_reclaims: u8,
 }
 
 /// A place where unsigned arithmetic of the kernel can wrap.

@@ -12,7 +12,7 @@ use crate::scenario::{InodeConfig, MemcgConfig, Pass, Scenario, Store};
 use crate::state::State;
 use crate::step::{Ctx, Guard, Locality};
 use crate::units::Pages;
-use crate::world::{ActorSet, Cpu, FileRaState, Inode, Memcg, PageCounter, ReclaimIter, World};
+use crate::world::{ActorSet, Cpu, Inode, Memcg, PageCounter, ReclaimIter, World};
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
 
@@ -38,7 +38,7 @@ impl Scenario {
             let usage = self
                 .memcg_ids()
                 .filter(|below| self.in_subtree(*below, id))
-                .map(|below| self.memcgs[below.index()].pages())
+                .map(|below| self.memcgs[below.index()].pages() + self.cached(below))
                 .sum();
             let walked = self.granularity.reclaim.pass == Pass::Walked;
             Memcg {
@@ -51,12 +51,13 @@ impl Scenario {
             }
         });
         let cpu = |_| Cpu { slots: smallvec::smallvec![None; slots], ..Cpu::default() };
-        let inode = |inode: &InodeConfig| Inode {
-            cache: match inode.store {
+        let inode = |inode: &InodeConfig| {
+            let mut cache = match inode.store {
                 Store::Bits => PageCache::bits(),
                 Store::Tree => PageCache::tree(),
-            },
-            nodes: Pages::ZERO,
+            };
+            inode.cached.iter().for_each(|folio| cache.insert(*folio));
+            Inode { cache, nodes: Pages::ZERO }
         };
         State {
             world: World {
@@ -67,7 +68,7 @@ impl Scenario {
                 iters: smallvec::smallvec![ReclaimIter::default(); self.nr_iters()],
                 free_pages: self.ram.map(|ram| ram.free),
                 inodes: self.inodes.iter().map(inode).collect(),
-                files: self.files.iter().map(|_| FileRaState::default()).collect(),
+                files: self.files.iter().map(|file| file.ra).collect(),
             },
             actors: self.actors.iter().map(Actor::start).collect(),
         }

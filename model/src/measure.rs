@@ -3,7 +3,7 @@
 //! An amount belongs to every operation that the acting actor has open at that moment: a reclaim
 //! pass of a charge within a read is one of the charge and one of the read.
 
-use crate::env::{Call, Event, Operation};
+use crate::env::{Call, Event, FileCall, Operation};
 use crate::gfp::Gfp;
 use crate::scenario::Scenario;
 use crate::state::State;
@@ -81,6 +81,11 @@ pub const MEASURES: &[Measure] = &[
         What::Event(Event::Reclaimed(_, pages)) => pages.0,
         What::Event(_) | What::Step => 0,
     }),
+    sum("batch-reclaims", "calls of mem_cgroup_reclaim_for_batch()", |moment| {
+        let batch =
+            |call: &Call| matches!(call, Call::File(FileCall::MemCgroupReclaimForBatch { .. }));
+        u64::from(moment.returned().is_some_and(|(call, _)| batch(call)))
+    }),
     sum("oom-invocations", "calls of the memcg OOM killer", |moment| {
         let killer = |call: &Call| matches!(call, Call::MemCgroupOom { .. });
         u64::from(moment.returned().is_some_and(|(call, _)| killer(call)))
@@ -117,7 +122,8 @@ impl Moment<'_> {
                 | Event::Restarted(_)
                 | Event::Signalled(_)
                 | Event::End(..)
-                | Event::Wrapped(_),
+                | Event::Wrapped(_)
+                | Event::ReadAhead(_),
             )
             | What::Step => None,
         }

@@ -16,7 +16,9 @@ mod no_spurious_refusal;
 mod no_transient_excess;
 mod no_wrap;
 mod nothing_leaked;
+mod one_mark_per_window;
 mod overreclaim_within_bound;
+mod readahead_reclaim_cap;
 mod speculative_charge_never_ooms;
 mod stockpile_enomem_tells_the_truth;
 mod usage_within_max;
@@ -64,10 +66,13 @@ pub const PROPERTIES: &[&Property] = &[
     &high_write_reached::PROPERTY,
     &stockpile_enomem_tells_the_truth::PROPERTY,
     &no_wrap::PROPERTY,
+    &one_mark_per_window::PROPERTY,
+    &readahead_reclaim_cap::PROPERTY,
 ];
 
 /// Those that speak of files.
-const OF_FILES: &[&Property] = &[&no_wrap::PROPERTY];
+const OF_FILES: &[&Property] =
+    &[&no_wrap::PROPERTY, &one_mark_per_window::PROPERTY, &readahead_reclaim_cap::PROPERTY];
 
 impl Property {
     /// Whether the scenario has anything the property speaks of.

@@ -5,11 +5,12 @@ use crate::gfp::Gfp;
 use crate::ids::{ActorId, CpuId, FileId, MemcgId, NodeId};
 use crate::kernel::Kernel;
 use crate::lru::FolioFlags;
-use crate::units::{PageIndex, Pages};
+use crate::page_cache::Folio;
+use crate::units::Pages;
 use serde::{Deserialize, Serialize};
 
 mod files;
-pub use files::{Expand, FileConfig, FilePolicy, InodeConfig, Store, VmFlags};
+pub use files::{Expand, FileConfig, FilePolicy, InodeConfig, Pick, Store, VmFlags};
 
 mod reclaim;
 pub use reclaim::{Pass, Ram, Reclaim, ReclaimPolicy, ReclaimSteps};
@@ -192,16 +193,16 @@ pub enum Op {
         /// Which.
         file: FileId,
         /// The first byte.
-        pos: u64,
+        pos: Pick,
         /// Bytes.
-        count: u64,
+        count: Pick,
     },
     /// Faults in a page of a mapped file.
     Fault {
         /// Which.
         file: FileId,
         /// The page.
-        index: PageIndex,
+        index: Pick,
         /// How the mapping is going to be used.
         vm_flags: VmFlags,
     },
@@ -210,10 +211,45 @@ pub enum Op {
         /// Of which file.
         file: FileId,
         /// The first page.
-        index: PageIndex,
+        index: Pick,
         /// Pages.
-        nr_pages: Pages,
+        nr_pages: Pick,
     },
+    /// Fills a window, whatever made it: stores it as the file's readahead state and calls
+    /// `page_cache_ra_order()`.
+    Window {
+        /// Of which file.
+        file: FileId,
+        /// Its first page.
+        start: Pick,
+        /// Its pages.
+        size: Pick,
+        /// How far before its end the mark is, cut to its size.
+        async_size: Pick,
+        /// The folio order.
+        order: Pick,
+    },
+}
+
+impl Op {
+    /// The file it uses.
+    pub const fn file(&self) -> Option<FileId> {
+        match self {
+            Self::Read { file, .. }
+            | Self::Fault { file, .. }
+            | Self::WillNeed { file, .. }
+            | Self::Window { file, .. } => Some(*file),
+            Self::Charge { .. }
+            | Self::Uncharge { .. }
+            | Self::LruAdd { .. }
+            | Self::WriteReclaim { .. }
+            | Self::WriteHigh { .. }
+            | Self::WriteMax { .. }
+            | Self::Stockpile { .. }
+            | Self::Signal { .. }
+            | Self::Mark { .. } => None,
+        }
+    }
 }
 
 /// What the outside world may answer.
@@ -378,6 +414,12 @@ impl Scenario {
     /// The inode of an open file.
     pub fn inode(&self, file: FileId) -> &InodeConfig {
         &self.inodes[self.file(file).inode.index()]
+    }
+
+    /// Pages of files that the memcg pays for at the start.
+    pub fn cached(&self, memcg: MemcgId) -> Pages {
+        let inodes = self.inodes.iter().filter(|inode| inode.memcg == Some(memcg));
+        inodes.flat_map(|inode| &inode.cached).map(Folio::nr_pages).sum()
     }
 
     /// The name of a memcg.

@@ -93,6 +93,7 @@ impl Bench {
             min_order: setup.min_order,
             max_order: setup.max_order,
             store: Store::Tree,
+            cached: Vec::new(),
             expands: setup.expands.map(|(a, b)| Expand::Range(PageIndex(a), PageIndex(b))),
             shared: true,
         };
@@ -102,6 +103,7 @@ impl Bench {
             ra_pages: Pages(setup.ra_pages),
             io_pages: Pages(setup.io_pages),
             random: false,
+            ra: FileRaState::default(),
             shared: true,
         };
         let memcg = MemcgConfig {
@@ -285,6 +287,7 @@ impl Env for Stubs {
             | Ask::Folio(..)
             | Ask::CgroupDying(_)
             | Ask::RestartsSyscall
+            | Ask::Pick(_)
             | Ask::FolioAllocFails(_)
             | Ask::NodeAllocFails(_)
             | Ask::Congested(_) => unreachable!("no case lets {:?} be asked", question.ask),

@@ -88,6 +88,7 @@ impl Env for Stubs {
             | Ask::ChargeMoving
             | Ask::Folio(..)
             | Ask::RestartsSyscall
+            | Ask::Pick(_)
             | Ask::FolioAllocFails(_)
             | Ask::NodeAllocFails(_)
             | Ask::Congested(_)
@@ -111,7 +112,8 @@ impl Env for Stubs {
             | Event::Reclaimed(..)
             | Event::Restarted(_)
             | Event::Signalled(_)
-            | Event::Wrapped(_) => {}
+            | Event::Wrapped(_)
+            | Event::ReadAhead(_) => {}
         }
     }
 

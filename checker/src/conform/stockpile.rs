@@ -80,7 +80,8 @@ impl Env for Stubs {
             | Event::Reclaimed(..)
             | Event::Restarted(_)
             | Event::Signalled(_)
-            | Event::Wrapped(_) => {}
+            | Event::Wrapped(_)
+            | Event::ReadAhead(_) => {}
         }
     }
 

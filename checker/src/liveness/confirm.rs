@@ -111,7 +111,8 @@ fn goes_on(scenario: &Scenario, step: &Step) -> bool {
         | Event::Reclaimed(..)
         | Event::Restarted(_)
         | Event::Signalled(_)
-        | Event::Wrapped(_) => false,
+        | Event::Wrapped(_)
+        | Event::ReadAhead(_) => false,
     };
     scenario.enabled(&step.state, step.actor) && !step.events.iter().any(yields)
 }

@@ -6,7 +6,9 @@ use super::problem::Source;
 use super::tree::{Kind, Table, Value, shorten, tables};
 use super::world::{KIND_MOST, PAGES_MOST, name, word};
 use mm_model::ids::{CpuId, MemcgId};
-use mm_model::scenario::{ActorConfig, ActorKind, CpuConfig, MemcgConfig, TaskContext, TaskFlags};
+use mm_model::scenario::{
+    ActorConfig, ActorKind, CpuConfig, FileConfig, MemcgConfig, TaskContext, TaskFlags,
+};
 use mm_model::units::Pages;
 
 /// A flag of a task.
@@ -55,6 +57,10 @@ pub(super) struct Places<'a> {
     pub(super) cpus: Vec<CpuConfig>,
     /// Names of all tasks, in their order.
     pub(super) tasks: Vec<String>,
+    /// The open files.
+    pub(super) files: &'a [FileConfig],
+    /// Names of all files, also of those that can't be used.
+    pub(super) file_names: Vec<&'a str>,
     /// Whether the spec has `[ram]`.
     pub(super) ram: bool,
 }

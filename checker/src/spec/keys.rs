@@ -47,6 +47,7 @@ pub const TOP: Section = Section {
         key("ram", "The memory of the machine, where it matters."),
         key("memcg", "A memory cgroup. At least one."),
         key("cpu", "A CPU. Without any there are as many as the tasks need."),
+        key("file", "An open file."),
         key("actor", "A task. At least one."),
         key("worker", "The worker that runs the queued stock drains of a CPU."),
         key("kswapd", "The task that frees pages of the machine in the background."),
@@ -114,6 +115,21 @@ pub const WORLD: Section = Section {
             "Whether a system call that a signal has interrupted may begin anew; `false` by \
              default.",
         ),
+        key("folio-alloc-fails", "Whether there may be no memory for a folio; `false` by default."),
+        key(
+            "tree-nodes",
+            "Whether the first folio of a file needs a node of the tree, a page that is charged \
+             too; `false` by default.",
+        ),
+        key("node-alloc-fails", "Whether there may be no memory for a node; `false` by default."),
+        key(
+            "fs-leaves",
+            "Whether the file system may leave the end of a batch unread; `false` by default.",
+        ),
+        key(
+            "congested",
+            "Whether the task's block device cgroup may be congested; `false` by default.",
+        ),
     ],
 };
 
@@ -178,6 +194,37 @@ pub const CPU: Section = Section {
     name: "[[cpu]]",
     summary: "A CPU; they count from 0.",
     keys: &[key("isolated", "Whether it is isolated from housekeeping work; `false` by default.")],
+};
+
+/// `[[file]]`.
+pub const FILE: Section = Section {
+    name: "[[file]]",
+    summary: "An open file: whoever shares it shares its readahead state. Its pages belong to the \
+              memcg of the tasks that use it, which is one. Sizes are in pages.",
+    keys: &[
+        key("name", "Its name. Required."),
+        key("pages", "Its length. Required, unless it is another opening of a file."),
+        key("of", "The file, further up, of which it is another opening: the pages are the same."),
+        key("min-order", "The least folio order of its mapping; 0 by default."),
+        key("max-order", "The largest; as `min-order` by default: no large folios."),
+        key("ra-pages", "The most a window holds; 32 by default."),
+        key("io-pages", "The most the device reads at once; as `ra-pages` by default."),
+        key("random", "Whether it was opened for random reads; `false` by default."),
+        key(
+            "expands",
+            "What its file system wants when it is given a batch and may ask for more: \
+             `blocks ORDER` (whole naturally aligned blocks) or `range FIRST LAST` (those pages).",
+        ),
+        key(
+            "cached",
+            "Its folios at the start, a list of `PAGE [order N] [mark]`; they are up to date.",
+        ),
+        key(
+            "ra",
+            "Its readahead state at the start: a table of `start`, `size`, `async-size`, `order`, \
+             `mmap-miss` and `prev-pos` (a byte); as just opened by default.",
+        ),
+    ],
 };
 
 /// `[[actor]]`.
@@ -255,6 +302,7 @@ pub const SECTIONS: &[&Section] = &[
     &RAM,
     &MEMCG,
     &CPU,
+    &FILE,
     &ACTOR,
     &WORKER,
     &KSWAPD,

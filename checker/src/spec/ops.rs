@@ -1,6 +1,7 @@
 //! The operations of a program: `does`.
 
 use super::actors::Places;
+use super::file_ops;
 use super::problem::Source;
 use super::tree::{Value, shorten};
 use super::world::PAGES_MOST;
@@ -64,6 +65,32 @@ pub const OPS: &[OpDoc] = &[
         summary: "Sends a signal to a task. It is handled when the task is next in user space.",
     },
     OpDoc {
+        name: "read",
+        usage: "read FILE PAGE PAGES",
+        summary: "`read()` of an open file, through `filemap_read()`. Either number may be a \
+                  range, as `0..3`, of which the task picks one each time, or bytes, as `100b`.",
+    },
+    OpDoc {
+        name: "fault",
+        usage: "fault FILE PAGE [seq|rand|huge]",
+        summary: "A page fault on a page of a mapped file, through `filemap_fault()`, its \
+                  repetition included. The page may be a range. The last word is how the mapping \
+                  is going to be used (`VM_SEQ_READ`, `VM_RAND_READ`, `VM_HUGEPAGE`).",
+    },
+    OpDoc {
+        name: "willneed",
+        usage: "willneed FILE PAGE PAGES",
+        summary: "`posix_fadvise(POSIX_FADV_WILLNEED)`, through `force_page_cache_ra()`. Either \
+                  number may be a range.",
+    },
+    OpDoc {
+        name: "window",
+        usage: "window FILE START SIZE ASYNC-SIZE ORDER",
+        summary: "Fills one window, whatever made it: stores it as the readahead state of the open \
+                  file and calls `page_cache_ra_order()`. Each number may be a range; what exceeds \
+                  the size of an ASYNC-SIZE is cut off.",
+    },
+    OpDoc {
         name: "set",
         usage: "set FLAG FOLIOS",
         summary: "Sets a flag of folios of the task's memcg, the first ones that lack it: \
@@ -119,7 +146,9 @@ fn op(
         source.unknown(value.at, message, name, "operations", OPS.iter().map(|doc| doc.name));
         return None;
     };
-    if words.len() != doc.usage.split_whitespace().count() {
+    let most = doc.usage.split_whitespace().count();
+    let optional = doc.usage.matches('[').count();
+    if !(most - optional..=most).contains(&words.len()) {
         let message = format!("`{}` is not written as `{}`", shorten(text), doc.usage);
         match hint(name) {
             Some(hint) => source.problem_with_hint(value.at, message, hint),
@@ -138,6 +167,7 @@ fn op(
         "lru-add" => Some(Op::LruAdd { nr_pages: pages(source, words[1])? }),
         "write" => write(source, value, places, memcg, [words[1], words[2]]),
         "madvise-stockpile" => Some(Op::Stockpile { nr_pages: pages(source, words[1])? }),
+        "read" | "fault" | "willneed" | "window" => file_ops::op(source, value, places, &words),
         "signal" => Some(Op::Signal { actor: task(source, value, places, words[1])? }),
         _ => {
             let nr_folios = number(source, value, words[2], "folios", 1);

@@ -3,7 +3,7 @@
 use super::actors::Places;
 use super::problem::{Problems, Source};
 use super::tree::{Table, names, parse as parse_tree};
-use super::{Point, Spec, Tier, actors, designs, expect, kernel, keys, sweep, world};
+use super::{Point, Spec, Tier, actors, designs, expect, files, kernel, keys, sweep, world};
 use mm_model::scenario::{Pass, Scenario};
 
 const TIERS: &[(&str, Tier)] = &[("pr", Tier::Pr), ("nightly", Tier::Nightly)];
@@ -55,15 +55,19 @@ fn read(
     let pass = granularity.map_or(Pass::Walked, |granularity| granularity.reclaim.pass);
     let memcgs = world::memcgs(source, root, pass);
     let ram = world::ram(source, root);
+    let mut files = files::read(source, root);
     let mut places = Places {
         memcgs: &memcgs,
         memcg_names: names(root, "memcg"),
         cpus: world::cpus(source, root),
         tasks: Vec::new(),
+        files: &files.open,
+        file_names: names(root, "file"),
         ram: root.get("ram").is_some(),
     };
     let actors = actors::read(source, root, &mut places);
     let cpus = places.cpus;
+    files::settle(source, &mut files, &memcgs, &actors);
     let designs = designs::read(source, root);
     let expectations = expect::read(source, root, &designs, &actors);
     let design = designs.first()?.design.clone();
@@ -82,8 +86,8 @@ fn read(
                 design,
                 memcgs,
                 cpus,
-                inodes: Vec::new(),
-                files: Vec::new(),
+                inodes: files.inodes,
+                files: files.open,
                 actors,
                 policy: policy?,
                 granularity: granularity?,

@@ -88,6 +88,11 @@ pub(super) fn policy(source: &mut Source<'_>, root: &Table<'_>) -> Option<Policy
     flag("swap", &mut policy.reclaim.swap)?;
     flag("cgroup-may-die", &mut policy.reclaim.cgroup_may_die)?;
     flag("syscalls-restart", &mut policy.reclaim.syscalls_restart)?;
+    flag("folio-alloc-fails", &mut policy.file.folio_alloc_fails)?;
+    flag("tree-nodes", &mut policy.file.tree_nodes)?;
+    flag("node-alloc-fails", &mut policy.file.node_alloc_fails)?;
+    flag("fs-leaves", &mut policy.file.fs_leaves)?;
+    flag("congested", &mut policy.file.congested)?;
     Some(policy)
 }
 

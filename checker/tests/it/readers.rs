@@ -7,14 +7,13 @@ use mm_model::env::Event;
 use mm_model::ids::FileId;
 use mm_model::machine::Fuse;
 use mm_model::property::PROPERTIES;
-use mm_model::scenario::{FilePolicy, Op, Scenario, VmFlags};
-use mm_model::units::PageIndex;
+use mm_model::scenario::{FilePolicy, Op, Pick, Scenario, VmFlags};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 const FILE: FileId = FileId(0);
-const READ: Op = Op::Read { file: FILE, pos: 0, count: 4096 };
-const FAULT: Op = Op::Fault { file: FILE, index: PageIndex(1), vm_flags: VmFlags::empty() };
+const READ: Op = Op::Read { file: FILE, pos: Pick::just(0), count: Pick::just(4096) };
+const FAULT: Op = Op::Fault { file: FILE, index: Pick::just(1), vm_flags: VmFlags::empty() };
 
 /// A reader and a task that faults, in a memcg that has room for `max` pages.
 fn pair(design: &str, max: u64) -> Small {
@@ -81,7 +80,8 @@ fn wraps(scenario: &Scenario) -> BTreeSet<&'static str> {
                 | Event::Fulfilled(..)
                 | Event::Reclaimed(..)
                 | Event::Restarted(_)
-                | Event::Signalled(_) => None,
+                | Event::Signalled(_)
+                | Event::ReadAhead(_) => None,
             });
             wraps.extend(wrapped);
             nodes.insert(to);

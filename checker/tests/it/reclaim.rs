@@ -145,7 +145,8 @@ fn explore(scenario: &Scenario, fuse: Fuse) -> Seen {
                     | Event::Fulfilled(..)
                     | Event::Reclaimed(..)
                     | Event::Signalled(_)
-                    | Event::Wrapped(_) => {}
+                    | Event::Wrapped(_)
+                    | Event::ReadAhead(_) => {}
                 }
             }
             seen.states.insert(to);
@@ -274,7 +275,8 @@ fn only_the_last_attempt_sees_what_another_cpu_has_collected() {
             | Event::Reclaimed(..)
             | Event::Restarted(_)
             | Event::Signalled(_)
-            | Event::Wrapped(_) => None,
+            | Event::Wrapped(_)
+            | Event::ReadAhead(_) => None,
         });
         freed.collect::<Vec<_>>()
     };

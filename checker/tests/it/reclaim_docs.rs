@@ -94,6 +94,7 @@ impl Env for Run {
             | Event::Begin(..)
             | Event::AboveMax(..)
             | Event::Wrapped(_)
+            | Event::ReadAhead(_)
             | Event::Requested(_)
             | Event::Reclaimed(..)
             | Event::Restarted(_)
@@ -228,7 +229,8 @@ fn against_bounds() -> String {
                     | Op::Mark { .. }
                     | Op::Read { .. }
                     | Op::Fault { .. }
-                    | Op::WillNeed { .. } => None,
+                    | Op::WillNeed { .. }
+                    | Op::Window { .. } => None,
                 })
                 .max()
                 .expect("there is a request");

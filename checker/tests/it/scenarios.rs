@@ -14,6 +14,7 @@ use mm_model::scenario::{
     TaskContext, TaskFlags,
 };
 use mm_model::units::{PageIndex, Pages};
+use mm_model::world::FileRaState;
 
 /// A scenario being built: one memcg `job`, every constant at 1, linux-7.3, no actor.
 pub(crate) struct Small(Scenario);
@@ -116,6 +117,7 @@ impl Small {
             min_order: 0,
             max_order: 2,
             store: Store::Bits,
+            cached: Vec::new(),
             expands: None,
             shared: true,
         });
@@ -125,6 +127,7 @@ impl Small {
             ra_pages: Pages(pages),
             io_pages: Pages(pages),
             random: false,
+            ra: FileRaState::default(),
             shared: true,
         });
         self

@@ -15,7 +15,7 @@ use mm_model::scenario::{
 use mm_model::state::Current;
 use mm_model::step::{Ctx, run_alone};
 use mm_model::units::{PageIndex, Pages};
-use mm_model::world::World;
+use mm_model::world::{FileRaState, World};
 
 const FILE: FileId = FileId(0);
 
@@ -55,7 +55,8 @@ impl Env for Quiet {
             | Event::Fulfilled(..)
             | Event::Reclaimed(..)
             | Event::Restarted(_)
-            | Event::Signalled(_) => {}
+            | Event::Signalled(_)
+            | Event::ReadAhead(_) => {}
         }
     }
 
@@ -78,6 +79,7 @@ fn scenario(design: Design, store: Store) -> Scenario {
         min_order: 0,
         max_order: 9,
         store,
+        cached: Vec::new(),
         expands: None,
         shared: false,
     };
@@ -87,6 +89,7 @@ fn scenario(design: Design, store: Store) -> Scenario {
         ra_pages: Pages(32),
         io_pages: Pages(32),
         random: false,
+        ra: FileRaState::default(),
         shared: false,
     };
     Scenario {

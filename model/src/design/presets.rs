@@ -11,6 +11,7 @@ use super::{
     ReclaimBatch, ReclaimRetries, ReclaimSignal, StockSlots, StockpileProgress, VictimCharge,
     WindowEnd, WindowRules,
 };
+use crate::mm::readahead::READAHEAD_MAX_MEMCG_RECLAIMS;
 
 /// A design with a name.
 pub struct Preset {
@@ -141,7 +142,7 @@ const RECLAIM_WHOLE_7_3: Design = Design { reclaim_batch: ReclaimBatch::Whole, .
 /// The first mail: readahead folios are charged without direct reclaim.
 const READAHEAD_BATCH_RECLAIM: Design = Design {
     readahead_charge: ReadaheadCharge::NonBlocking,
-    readahead_max_memcg_reclaims: 2,
+    readahead_max_memcg_reclaims: READAHEAD_MAX_MEMCG_RECLAIMS,
     ..LINUX_7_3
 };
 

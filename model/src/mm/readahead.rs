@@ -1,6 +1,6 @@
 //! mm/readahead.c: which pages are read before anybody asks for them.
 
-use crate::env::{Event, Operation, Wrap};
+use crate::env::{Event, Operation, RequestSummary, Wrap};
 use crate::gfp::Gfp;
 use crate::ids::FileId;
 use crate::scenario::Scenario;
@@ -22,6 +22,10 @@ pub mod read_pages;
 pub mod readahead_add_folio;
 pub mod readahead_expand;
 
+/// Batch reclaims that one request may ask for in "mm/readahead: avoid per-folio memcg reclaim",
+/// v1 3/3.
+pub const READAHEAD_MAX_MEMCG_RECLAIMS: u8 = 2;
+
 /// `struct readahead_control`: one request for pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ReadaheadControl {
@@ -35,12 +39,21 @@ pub struct ReadaheadControl {
     pub nr_memcg_reclaims: u8,
     /// The file system has asked for more once; it does so no more.
     pub expanded: bool,
+    /// What the request has come to, for its properties: no step decides by it.
+    pub summary: RequestSummary,
 }
 
 impl ReadaheadControl {
     /// A new request that starts at that page.
     pub const fn new(file: FileId, index: PageIndex) -> Self {
-        Self { file, index, nr_pages: Pages::ZERO, nr_memcg_reclaims: 0, expanded: false }
+        Self {
+            file,
+            index,
+            nr_pages: Pages::ZERO,
+            nr_memcg_reclaims: 0,
+            expanded: false,
+            summary: RequestSummary { marks: 0, mark_due: false, batch_reclaims: 0 },
+        }
     }
 
     /// A new request, announced.
@@ -51,7 +64,16 @@ impl ReadaheadControl {
 
     /// The request is over.
     pub fn end(self, kernel: &mut Ctx<'_>) {
+        kernel.note(Event::ReadAhead(self.summary));
         kernel.note(Event::End(Operation::Readahead, Gfp::READAHEAD, 0));
+    }
+
+    /// A folio was added; the mark of its window belongs to it, and it carries it.
+    const fn added_folio(&mut self, mark_due: bool, marked: bool) {
+        self.summary.mark_due |= mark_due;
+        if marked && self.summary.marks < 2 {
+            self.summary.marks += 1;
+        }
     }
 
     /// The first page after the batch.

@@ -57,6 +57,7 @@ fn gave_up(step: &Transition<'_>) -> Option<Target> {
             | Event::Restarted(_)
             | Event::Signalled(_)
             | Event::Wrapped(_)
+            | Event::ReadAhead(_)
             | Event::End(..) => {}
         }
     }

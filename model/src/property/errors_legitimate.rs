@@ -27,7 +27,8 @@ pub(super) const PROPERTY: Property = Property {
             | Event::Reclaimed(..)
             | Event::Restarted(_)
             | Event::Signalled(_)
-            | Event::Wrapped(_) => true,
+            | Event::Wrapped(_)
+            | Event::ReadAhead(_) => true,
         })
     },
 };

@@ -33,6 +33,7 @@ fn speculative_call(step: &Transition<'_>, call: impl Fn(&Call) -> bool) -> bool
             | Event::Reclaimed(..)
             | Event::Restarted(_)
             | Event::Signalled(_)
-            | Event::Wrapped(_) => false,
+            | Event::Wrapped(_)
+            | Event::ReadAhead(_) => false,
         })
 }

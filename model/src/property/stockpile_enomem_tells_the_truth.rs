@@ -44,6 +44,7 @@ fn refused(step: &Transition<'_>) -> Option<Pages> {
         | Op::Mark { .. }
         | Op::Read { .. }
         | Op::Fault { .. }
-        | Op::WillNeed { .. } => None,
+        | Op::WillNeed { .. }
+        | Op::Window { .. } => None,
     }
 }

@@ -1,8 +1,33 @@
 //! Files: what no step changes about them.
 
 use crate::ids::{InodeId, MemcgId};
+use crate::page_cache::Folio;
 use crate::units::{PageIndex, Pages};
+use crate::world::FileRaState;
 use serde::{Deserialize, Serialize};
+
+/// A number of a range, picked anew each time it is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pick {
+    /// The least.
+    pub first: u64,
+    /// The most.
+    pub last: u64,
+    /// What it counts: 4096 for bytes that are whole pages.
+    pub unit: u64,
+}
+
+impl Pick {
+    /// A number of pages, or the index of one, of a range.
+    pub const fn range(first: u64, last: u64) -> Self {
+        Self { first, last, unit: 1 }
+    }
+
+    /// This number alone.
+    pub const fn just(number: u64) -> Self {
+        Self::range(number, number)
+    }
+}
 
 /// The pages of a file, and how its file system reads them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +45,8 @@ pub struct InodeConfig {
     pub max_order: u8,
     /// How its page cache is stored.
     pub store: Store,
+    /// Its folios at the start.
+    pub cached: Vec<Folio>,
     /// What its file system wants when it is given a batch and may ask for more.
     pub expands: Option<Expand>,
     /// More than one actor uses its pages.
@@ -59,6 +86,8 @@ pub struct FileConfig {
     pub io_pages: Pages,
     /// It was opened for random reads (`FMODE_RANDOM`).
     pub random: bool,
+    /// Its readahead state at the start.
+    pub ra: FileRaState,
     /// More than one actor uses its readahead state.
     pub shared: bool,
 }

@@ -198,13 +198,14 @@ impl PageCacheRaOrder {
         self,
         mut ractl: ReadaheadControl,
         window: Window,
-        (index, order): (PageIndex, u8),
-        (count, added): Added,
+        (index, order, marked): (PageIndex, u8, bool),
+        added: Added,
     ) -> ToNext {
-        ractl.nr_memcg_reclaims = count;
-        match added {
+        match added.into_control(&mut ractl) {
             Ok(()) => {
                 let folio = Pages::of_order(order);
+                let holds = |mark: PageIndex| mark.align_down(order) == index;
+                ractl.added_folio(window.mark.is_some_and(holds), marked);
                 ractl.nr_pages += folio;
                 self.goto(At::Next { ractl, window, index: index + folio })
             }
@@ -278,7 +279,7 @@ impl PageCacheRaOrder {
             At::Next { ractl, window, index } => self.next(kernel, ractl, window, index),
             At::Add { ractl, window, index, order, callee } => callee.step(kernel).within(
                 |callee| inside(At::Add { ractl, window, index, order, callee }),
-                |added| self.added(ractl, window, (index, order), added),
+                |added| self.added(ractl, window, (index, order, callee.marked()), added),
             ),
             At::Lengthen { ractl, beyond } => {
                 let ra = kernel.ra(ractl.file);

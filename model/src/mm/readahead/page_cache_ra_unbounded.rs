@@ -123,10 +123,9 @@ impl PageCacheRaUnbounded {
         scenario: &Scenario,
         mut ractl: ReadaheadControl,
         done: Pages,
-        (count, added): Added,
+        added: Added,
     ) -> ToNext {
-        ractl.nr_memcg_reclaims = count;
-        match added {
+        match added.into_control(&mut ractl) {
             Err(Errno::ENOMEM) if scenario.design.base_enomem == BaseEnomem::Stops => {
                 self.commit(ractl)
             }
@@ -164,10 +163,11 @@ impl Frame for PageCacheRaUnbounded {
                 |callee| Self { at: At::Add { ractl, done, callee }, ..self },
                 |added| self.added(kernel.scenario, ractl, done, added),
             ),
-            At::SetMark { ractl, done } => {
+            At::SetMark { mut ractl, done } => {
                 let (file, index) = (ractl.file, self.base + done);
                 let cache = kernel.cache(file);
                 cache.change(index, FolioFlags::READAHEAD, FolioFlags::empty());
+                ractl.added_folio(true, true);
                 kernel.returned(Call::File(FileCall::FolioSetReadahead { file, index }), 0);
                 self.goto(Self::advance(kernel.scenario, ractl, done))
             }

@@ -36,6 +36,8 @@ pub struct ReadaheadAddFolio {
     ask: Pages,
     /// `_nr_memcg_reclaims` of the control.
     nr_memcg_reclaims: u8,
+    /// It has asked for a batch reclaim.
+    reclaims: bool,
     at: At,
 }
 
@@ -70,8 +72,23 @@ pub(crate) struct Rest {
     pub window: Pages,
 }
 
-/// The control's count, and whether the folio was added.
-pub(crate) type Added = (u8, Result<(), Errno>);
+/// What came of an add.
+#[derive(Clone, Copy)]
+pub struct Added {
+    nr_memcg_reclaims: u8,
+    reclaims: bool,
+    result: Result<(), Errno>,
+}
+
+impl Added {
+    /// Puts the count into the control; whether the folio was added.
+    pub(crate) const fn into_control(self, ractl: &mut ReadaheadControl) -> Result<(), Errno> {
+        ractl.nr_memcg_reclaims = self.nr_memcg_reclaims;
+        ractl.summary.batch_reclaims += self.reclaims as u8;
+        self.result
+    }
+}
+
 type ToNext = Next<ReadaheadAddFolio, Added>;
 
 /// `readahead_gfp_mask()`, as the folio is charged with.
@@ -99,7 +116,18 @@ impl ReadaheadAddFolio {
         };
         let (file, nr_memcg_reclaims) = (ractl.file, ractl.nr_memcg_reclaims);
         let callee = FilemapAddFolio::enter(file, index, order, charge_gfp(scenario), marked);
-        Self { file, index, order, marked, ask, nr_memcg_reclaims, at: At::Add(callee) }
+        let at = At::Add(callee);
+        Self { file, index, order, marked, ask, nr_memcg_reclaims, reclaims: false, at }
+    }
+
+    /// Whether its folio carries the mark.
+    pub(crate) const fn marked(&self) -> bool {
+        self.marked
+    }
+
+    const fn finish(self, result: Result<(), Errno>) -> ToNext {
+        let Self { nr_memcg_reclaims, reclaims, .. } = self;
+        Next::Return(Added { nr_memcg_reclaims, reclaims, result })
     }
 
     /// After the first add. An attempt counts before its outcome is known.
@@ -111,9 +139,10 @@ impl ReadaheadAddFolio {
             ReadaheadCount::Task => &mut kernel.current.nr_memcg_reclaims,
         };
         if added != Err(Errno::ENOMEM) || *count >= cap {
-            return Next::Return((self.nr_memcg_reclaims, added));
+            return self.finish(added);
         }
         *count += 1;
+        self.reclaims = true;
         let memcg = kernel.scenario.inode(self.file).memcg;
         let callee = MemCgroupReclaimForBatch::enter(memcg, self.ask, Gfp::READAHEAD);
         Next::Goto(Self { at: At::Reclaim(callee), ..self })
@@ -121,7 +150,7 @@ impl ReadaheadAddFolio {
 
     fn reclaimed(self, kernel: &mut Ctx<'_>, worth_it: bool) -> ToNext {
         if !worth_it {
-            return Next::Return((self.nr_memcg_reclaims, Err(Errno::ENOMEM)));
+            return self.finish(Err(Errno::ENOMEM));
         }
         let Self { file, index, order, marked, .. } = self;
         let gfp = charge_gfp(kernel.scenario);
@@ -143,10 +172,9 @@ impl Frame for ReadaheadAddFolio {
                 |callee| inside(At::Reclaim(callee)),
                 |worth_it| self.reclaimed(kernel, worth_it),
             ),
-            At::AddAgain(callee) => callee.step(kernel).within(
-                |callee| inside(At::AddAgain(callee)),
-                |added| Next::Return((self.nr_memcg_reclaims, added)),
-            ),
+            At::AddAgain(callee) => callee
+                .step(kernel)
+                .within(|callee| inside(At::AddAgain(callee)), |added| self.finish(added)),
         }
     }
 

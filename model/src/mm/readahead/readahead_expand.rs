@@ -120,8 +120,8 @@ impl ReadaheadExpand {
         self.goto(At::Up { wanted })
     }
 
-    fn added_down(mut self, scenario: &Scenario, (count, added): Added) -> ToNext {
-        self.ractl.nr_memcg_reclaims = count;
+    fn added_down(mut self, scenario: &Scenario, added: Added) -> ToNext {
+        let added = added.into_control(&mut self.ractl);
         if added.is_err() {
             return Next::Return(self.ractl);
         }
@@ -142,8 +142,8 @@ impl ReadaheadExpand {
         }
     }
 
-    fn added_up(mut self, scenario: &Scenario, wanted: Pages, (count, added): Added) -> ToNext {
-        self.ractl.nr_memcg_reclaims = count;
+    fn added_up(mut self, scenario: &Scenario, wanted: Pages, added: Added) -> ToNext {
+        let added = added.into_control(&mut self.ractl);
         match added {
             Ok(()) => {
                 self.ractl.nr_pages += self.folio(scenario);
