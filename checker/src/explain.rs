@@ -151,6 +151,12 @@ impl Story<'_> {
         text
     }
 
+    /// What was claimed, or what was asked where the answer is a value.
+    pub fn question(&self) -> String {
+        let what = if self.claim.is_verdict() { "claim" } else { "question" };
+        format!("The {what} was: {}.", self.claim.claim())
+    }
+
     /// The name of the design, with that of the one it changes.
     pub fn design_name(&self) -> String {
         let NamedDesign { name, base, .. } = self.design;

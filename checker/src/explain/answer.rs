@@ -34,6 +34,7 @@ pub fn answer(scenario: &Scenario, question: &Question, answer: u64) -> String {
         Ask::RestartsSyscall => {
             format!("the system call {} restarted", either(yes, "is", "is not"))
         }
+        Ask::Pick(first) => format!("it picks {}", first + answer),
         Ask::FolioAllocFails(of) => {
             format!("there is {} for a folio of {}", either(yes, "no memory", "memory"), inode(of))
         }

@@ -1,9 +1,11 @@
 //! Why it happens: the last words of a story.
 
 use super::{Story, world};
+use crate::claim::Claim;
 use crate::liveness::Fairness;
 use crate::render;
 use crate::replay::Step;
+use crate::value::Value;
 use indexmap::IndexMap;
 use mm_model::env::{Event, Operation, Returns};
 use mm_model::ids::{ActorId, MemcgId};
@@ -14,12 +16,23 @@ use std::fmt::Write as _;
 pub fn closing(story: &Story<'_>) -> Vec<String> {
     match (story.path.cycle_from, story.value) {
         (Some(_), _) => lasso(story, story.claim.operation()),
-        (None, Some(_)) => {
-            let steps = super::steps(story.path.steps.len());
-            let name = story.claim.name(story.scenario);
-            vec![format!("These {steps} show {name}; no run shows a worse one.")]
-        }
+        (None, Some(value)) => vec![comes_to(story, value)],
         (None, None) => vec![broken(story)],
+    }
+}
+
+/// What a run without a cycle says of a value.
+fn comes_to(story: &Story<'_>, value: Value) -> String {
+    let name = story.claim.name(story.scenario);
+    match story.claim {
+        Claim::Ladder(_) => format!("This is why {name} is no higher than {value}."),
+        Claim::Cost(..) | Claim::Peak(_) | Claim::Ratio(..) => {
+            format!("In this run {name} is {value}. In no other is it more.")
+        }
+        Claim::Safety(_)
+        | Claim::LivelockFree(..)
+        | Claim::StarvationFree(..)
+        | Claim::WaitFree(..) => unreachable!("{name} has no value"),
     }
 }
 
@@ -107,20 +120,20 @@ fn stuck_actor(story: &Story<'_>, operation: Operation, actor: ActorId) -> Strin
     text
 }
 
-/// Who has raised the usage of the level that refused, since the actor itself stepped last.
+/// Who was the last to raise the usage of the level before it refused.
 fn taken(story: &Story<'_>, actor: ActorId, (at, level): (usize, MemcgId)) -> Option<String> {
     let usage = |state: &State| state.world.memcgs[level.index()].memory.usage;
     let (from, end) = (story.path.stem(), story.path.steps.len());
     // Backwards from the refusal, round the cycle.
     let before = (from..at).rev().chain((at..end).rev());
-    let others = before.take_while(|at| story.path.steps[*at].actor != actor);
+    let others = before.filter(|at| story.path.steps[*at].actor != actor);
     let raises = |at: &usize| usage(story.before(*at)) < usage(&story.path.steps[*at].state);
     let at = others.into_iter().find(raises)?;
     let Step { actor: who, state, .. } = &story.path.steps[at];
     let (was, is) = (usage(story.before(at)), usage(state));
     let (who, level) = (story.name(*who), story.scenario.memcg_name(level));
     Some(format!(
-        " {who} was faster: step {} raises the usage of {level} from {was} to {is}.",
+        " {who} is faster: step {} raises the usage of {level} from {was} to {is}.",
         at + 1
     ))
 }

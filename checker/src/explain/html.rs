@@ -55,7 +55,7 @@ pub fn html(story: &Story<'_>) -> String {
         ("SPEC", escaped(&story.spec.file)),
         ("ABOUT", escaped(&story.spec.title)),
         ("DESIGN", escaped(&story.design_name())),
-        ("CLAIM", escaped(story.claim.claim())),
+        ("QUESTION", escaped(&story.question())),
         ("DIAGRAM", svg(story, &story.headline(), Theme::Readers)),
         ("CLOSING", closing.join("\n")),
         ("ROWS", rows(&data)),

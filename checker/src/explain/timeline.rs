@@ -56,7 +56,7 @@ pub fn timeline(story: &Story<'_>, page: &Page) -> String {
     say(&format!("{}: {}", story.spec.file, story.spec.title));
     say(&format!("design: {}", story.design_name()));
     say(&format!("{}.", story.headline()));
-    say(&format!("The claim was: {}.", story.claim.claim()));
+    say(&story.question());
     text.push('\n');
     text.push_str(&scene(story, page, "At the start:", 0));
     text.push('\n');
@@ -187,16 +187,16 @@ fn lines(told: &super::Told, width: usize, signs: &Signs) -> Vec<String> {
     for answer in &told.answers {
         say(&format!("[{answer}]"), "");
     }
-    let changes: Vec<String> = told
-        .changes
-        .iter()
-        .map(|change| {
-            let world::Change { item, fact, from, to } = change;
-            format!("{item} {fact} {from} {} {to}", signs.arrow)
-        })
-        .collect();
-    if !changes.is_empty() {
-        say(&format!("* {}", changes.join("; ")), DIM);
+    let changed = told.changes.chunk_by(|one, next| one.item == next.item).map(|changes| {
+        let facts = changes.iter().map(|change| {
+            let world::Change { fact, from, to, .. } = change;
+            format!("{fact} {from} {} {to}", signs.arrow)
+        });
+        format!("{} {}", changes[0].item, facts.collect::<Vec<_>>().join(", "))
+    });
+    let changed: Vec<String> = changed.collect();
+    if !changed.is_empty() {
+        say(&format!("* {}", changed.join("; ")), DIM);
     }
     lines
 }

@@ -1,7 +1,7 @@
 //! A browser without a window, driven through chromedriver's own protocol.
 
 use serde_json::{Value, json};
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -54,11 +54,7 @@ impl Browser {
             body.len()
         )
         .expect("it reads");
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).expect("it answers");
-        let answer = String::from_utf8(answer).expect("it is text");
-        let (_, body) = answer.split_once("\r\n\r\n").expect("an answer has a body");
-        let value: Value = serde_json::from_str(body).expect("it is JSON");
+        let value = answer(BufReader::new(stream));
         assert!(value["value"]["error"].is_null(), "{path}: {value}");
         value["value"].clone()
     }
@@ -119,6 +115,24 @@ impl Browser {
             }
         }
     }
+}
+
+/// The body of an answer, which need not end with the connection.
+fn answer(mut from: impl BufRead) -> Value {
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        from.read_line(&mut line).expect("it answers");
+        if line.trim().is_empty() {
+            break;
+        }
+        if let Some(("content-length", value)) = line.to_lowercase().split_once(": ") {
+            length = value.trim().parse().expect("a length");
+        }
+    }
+    let mut body = vec![0; length];
+    from.read_exact(&mut body).expect("an answer has a body");
+    serde_json::from_slice(&body).expect("it is JSON")
 }
 
 impl Drop for Browser {

@@ -89,6 +89,18 @@ fn an_interrupt_ends_it_cleanly() {
     assert_eq!(status.code(), Some(0));
 }
 
+#[test]
+fn whoever_lets_others_reach_it_is_warned() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let args = [STARVES, "--design", "before", "--listen", "0.0.0.0:0"];
+    let mut child = command(directory.path(), &args).spawn().expect("it starts");
+    let err = BufReader::new(child.stderr.take().expect("it is piped"));
+    let first = err.lines().next().expect("it says something").expect("it is text");
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    assert!(first.starts_with("mmcheck: warning: anyone who reaches 0.0.0.0:"), "{first}");
+}
+
 fn refused(dir: &Path, listen: &str) -> (Option<i32>, String) {
     let out = command(dir, &[STARVES, "--design", "before", "--listen", listen]).output();
     let out = out.expect("it runs");
