@@ -4,6 +4,7 @@ use super::table::table;
 use crate::check::{Checked, Counterexample, Judged, Stuck, Swept};
 use crate::claim::Claim;
 use crate::engine::Stopped;
+use crate::explain::steps;
 use crate::liveness::Fairness;
 use crate::render;
 use crate::status::Outcome;
@@ -229,10 +230,6 @@ pub fn length(path: &Counterexample) -> String {
         None => format!("in {}", steps(path.stem())),
         Some(_) => format!("after {}, a cycle of {}", steps(path.stem()), path.cycle()),
     }
-}
-
-fn steps(count: usize) -> String {
-    if count == 1 { "1 step".to_owned() } else { format!("{count} steps") }
 }
 
 fn drift(checked: &Checked) -> String {

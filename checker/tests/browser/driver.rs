@@ -1,7 +1,7 @@
 //! A browser without a window, driven through chromedriver's own protocol.
 
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read as _, Write as _};
+use std::io::{BufRead, BufReader, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -39,7 +39,7 @@ impl Browser {
             "goog:loggingPrefs": { "browser": "ALL", "performance": "ALL" },
         }}});
         let made = browser.call("POST", "/session", &wanted);
-        browser.session = made["sessionId"].as_str().expect("a session").to_owned();
+        browser.session = made["sessionId"].as_str().expect("a session").into();
         browser
     }
 
