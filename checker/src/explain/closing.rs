@@ -10,7 +10,8 @@ use indexmap::IndexMap;
 use mm_model::env::{Event, Operation, Returns};
 use mm_model::ids::{ActorId, MemcgId};
 use mm_model::state::State;
-use std::fmt::Write as _;
+use mm_model::units::Pages;
+use std::fmt::{self, Write as _};
 
 /// Paragraphs.
 pub fn closing(story: &Story<'_>) -> Vec<String> {
@@ -111,6 +112,9 @@ fn stuck_actor(story: &Story<'_>, operation: Operation, actor: ActorId) -> Strin
         let takes = outcome.refused_at.and_then(|at| taken(story, actor, at));
         text.push_str(&takes.unwrap_or_default());
     }
+    if refused.is_empty() {
+        text.push_str(&refilled(story, actor).unwrap_or_default());
+    }
     let place = world::place(story.scenario, entry, actor);
     let _ = write!(text, " Each round begins {place}");
     text.push_str(" and comes back there with every local as it was: no retry is used up.");
@@ -122,20 +126,60 @@ fn stuck_actor(story: &Story<'_>, operation: Operation, actor: ActorId) -> Strin
 
 /// Who was the last to raise the usage of the level before it refused.
 fn taken(story: &Story<'_>, actor: ActorId, (at, level): (usize, MemcgId)) -> Option<String> {
-    let usage = |state: &State| state.world.memcgs[level.index()].memory.usage;
     let (from, end) = (story.path.stem(), story.path.steps.len());
     // Backwards from the refusal, round the cycle.
     let before = (from..at).rev().chain((at..end).rev());
-    let others = before.filter(|at| story.path.steps[*at].actor != actor);
-    let raises = |at: &usize| usage(story.before(*at)) < usage(&story.path.steps[*at].state);
-    let at = others.into_iter().find(raises)?;
+    let raise = before.into_iter().find_map(|at| raises(story, actor, level, at))?;
+    Some(format!(" {} is faster: {raise}.", raise.who))
+}
+
+/// Who takes what the actor's own passes free.
+fn refilled(story: &Story<'_>, actor: ActorId) -> Option<String> {
+    let cycle = || story.path.stem()..story.path.steps.len();
+    let frees = |at: usize, level: MemcgId| {
+        let Step { actor: who, state, .. } = &story.path.steps[at];
+        *who == actor && usage(state, level) < usage(story.before(at), level)
+    };
+    let mut freed = story.scenario.memcg_ids().filter(|level| cycle().any(|at| frees(at, *level)));
+    let raise = freed.find_map(|level| cycle().find_map(|at| raises(story, actor, level, at)))?;
+    Some(format!(" {} takes what it frees: {raise}.", raise.who))
+}
+
+/// A step of somebody else that raises the usage of a level.
+struct Raise<'a> {
+    who: &'a str,
+    step: usize,
+    level: &'a str,
+    was: Pages,
+    is: Pages,
+}
+
+impl fmt::Display for Raise<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { step, level, was, is, .. } = self;
+        write!(f, "step {step} raises the usage of {level} from {was} to {is}")
+    }
+}
+
+fn raises<'a>(
+    story: &'a Story<'_>,
+    actor: ActorId,
+    level: MemcgId,
+    at: usize,
+) -> Option<Raise<'a>> {
     let Step { actor: who, state, .. } = &story.path.steps[at];
-    let (was, is) = (usage(story.before(at)), usage(state));
-    let (who, level) = (story.name(*who), story.scenario.memcg_name(level));
-    Some(format!(
-        " {who} is faster: step {} raises the usage of {level} from {was} to {is}.",
-        at + 1
-    ))
+    let (was, is) = (usage(story.before(at), level), usage(state, level));
+    (*who != actor && was < is).then(|| Raise {
+        who: story.name(*who),
+        step: at + 1,
+        level: story.scenario.memcg_name(level),
+        was,
+        is,
+    })
+}
+
+fn usage(state: &State, level: MemcgId) -> Pages {
+    state.world.memcgs[level.index()].memory.usage
 }
 
 /// What an actor waits for, if it can step nowhere on the cycle.

@@ -80,7 +80,7 @@ pub fn html(story: &Story<'_>) -> String {
 fn rows(data: &Data<'_>) -> String {
     let row = |(at, step): (usize, &Step<'_>)| {
         let changes = step.changes.iter().map(|change| {
-            let world::Change { item, fact, from, to } = change;
+            let world::Change { item, fact, from, to, .. } = change;
             format!("{item} {fact} from {from} to {to}")
         });
         let changes: Vec<String> = changes.collect();

@@ -187,7 +187,10 @@ fn lines(told: &super::Told, width: usize, signs: &Signs) -> Vec<String> {
     for answer in &told.answers {
         say(&format!("[{answer}]"), "");
     }
-    let changed = told.changes.chunk_by(|one, next| one.item == next.item).map(|changes| {
+    let of_one = |one: &world::Change, next: &world::Change| {
+        (one.part, &one.item) == (next.part, &next.item)
+    };
+    let changed = told.changes.chunk_by(of_one).map(|changes| {
         let facts = changes.iter().map(|change| {
             let world::Change { fact, from, to, .. } = change;
             format!("{fact} {from} {} {to}", signs.arrow)

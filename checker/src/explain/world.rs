@@ -50,6 +50,8 @@ pub struct Bar {
 /// A fact that is different after a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Change {
+    /// Which part of the world the item belongs to.
+    pub part: &'static str,
     /// Of which item.
     pub item: String,
     /// Which fact.
@@ -107,7 +109,7 @@ pub fn changes(before: &[Item], after: &[Item]) -> Vec<Change> {
             let (from, to) = (value(old, &fact.name), value(&new.facts, &fact.name));
             if from != to && fact.name != PLACE && fact.name != WAITS {
                 let (item, fact) = (new.name.clone(), fact.name.clone());
-                changes.push(Change { item, fact, from, to });
+                changes.push(Change { part: new.part, item, fact, from, to });
             }
         }
     }

@@ -126,7 +126,7 @@ fn answer(mut from: impl BufRead) -> Value {
         if line.trim().is_empty() {
             break;
         }
-        if let Some(("content-length", value)) = line.to_lowercase().split_once(": ") {
+        if let Some(("content-length", value)) = line.to_lowercase().split_once(':') {
             length = value.trim().parse().expect("a length");
         }
     }
