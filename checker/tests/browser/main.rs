@@ -3,6 +3,7 @@
 mod driver;
 
 use driver::Browser;
+use serde_json::json;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 
@@ -62,6 +63,34 @@ fn a_lassos_deep_link_shows_its_last_step_and_the_repeated_state() {
     let machine = link.split("/#").next().expect("an address");
     browser.assert_clean(machine);
     drop(explorer);
+}
+
+#[test]
+fn the_page_cache_is_a_row_of_folios_with_order_mark_and_lock() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let (spec, page) = (directory.path().join("reader.toml"), directory.path().join("story.html"));
+    std::fs::write(&spec, include_str!("../reader.toml")).expect("it is writable");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mmcheck"));
+    command.arg("explain").arg(&spec).args(["--property", "own-steps per read"]);
+    let written = command.args(["--format", "html", "--output"]).arg(&page).status();
+    assert!(written.expect("it runs").success());
+    let browser = Browser::start();
+    browser.open(&format!("file://{}", page.display()));
+    let all = |selector: &str| {
+        browser
+            .eval(&format!("[...document.querySelectorAll('{selector}')].map(it => it.innerText)"))
+    };
+    assert_eq!(all(".strip .folio"), json!(["1", "⚑"]), "an order-1 folio and the marked one");
+    assert_eq!(all(".windows .window").as_array().map(Vec::len), Some(1));
+    let seen = |signs: &str| {
+        let last = browser.eval("story.steps.length").as_u64().expect("a number");
+        (0..last).any(|_| {
+            browser.press(RIGHT);
+            all(".strip .folio").as_array().expect("folios").contains(&json!(signs))
+        })
+    };
+    assert!(seen("L⚑"), "the next folio is locked and marked while it is read");
+    browser.assert_clean("file://");
 }
 
 #[test]

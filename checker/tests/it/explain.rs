@@ -61,6 +61,13 @@ fn drain_workers_are_told_for_a_terminal() {
 }
 
 #[test]
+fn a_reader_is_told_with_the_page_cache_and_the_window() {
+    let spec = include_bytes!("../reader.toml");
+    let args = ["explain", "@reader.toml", "--property", "own-steps per read"];
+    assert_snapshot!(mmcheck_on(&[("reader.toml", spec)], &args).all());
+}
+
+#[test]
 fn the_state_graph_is_drawn_for_graphviz() {
     let property = ["--property", "errors-legitimate"];
     let args = [&["explain", REFUSED, "--format", "dot"][..], &property].concat();
