@@ -92,14 +92,8 @@ fn class(gfp: Gfp) -> Option<&'static str> {
     class.map(|class| class.name).filter(|_| !gfp.is_empty())
 }
 
-/// A step: who, in which function, and what happened, as
-/// `A: try_charge_memcg: mem_cgroup_margin(job) = 0`.
-pub fn step(scenario: &Scenario, from: &State, actor: ActorId, events: &[Event]) -> String {
-    let stack = from.actors[actor.index()].stack();
-    let mut text = scenario.actors[actor.index()].name.clone();
-    if let Some((function, _)) = stack.first() {
-        let _ = write!(text, ": {function}");
-    }
+/// What happened in a step.
+pub fn happened(scenario: &Scenario, events: &[Event]) -> Vec<String> {
     // Where the refusal or the pass itself is shown, what led to it is not worth a word.
     let passed = |seen: &Event| matches!(seen, Event::Returned(call, _) if call.frees());
     let lost = events.iter().filter(|seen| matches!(seen, Event::Reclaimed(..))).count();
@@ -119,8 +113,18 @@ pub fn step(scenario: &Scenario, from: &State, actor: ActorId, events: &[Event])
         | Event::ReadAhead(_)
         | Event::End(..) => true,
     };
-    let happened: Vec<String> =
-        events.iter().filter(told).map(|seen| event(scenario, seen)).collect();
+    events.iter().filter(told).map(|seen| event(scenario, seen)).collect()
+}
+
+/// A step: who, in which function, and what happened, as
+/// `A: try_charge_memcg: mem_cgroup_margin(job) = 0`.
+pub fn step(scenario: &Scenario, from: &State, actor: ActorId, events: &[Event]) -> String {
+    let stack = from.actors[actor.index()].stack();
+    let mut text = scenario.actors[actor.index()].name.clone();
+    if let Some((function, _)) = stack.first() {
+        let _ = write!(text, ": {function}");
+    }
+    let happened = happened(scenario, events);
     match (stack.last(), happened.is_empty()) {
         (_, false) => text + ": " + &happened.join("; "),
         // A step that calls nothing is known by where it was taken.
