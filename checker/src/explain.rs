@@ -129,6 +129,7 @@ impl<'a> Walk<'a> {
             Some((function, point)) => format!("{function}: {point}"),
             None => match self.scenario.actors[actor.index()].kind {
                 ActorKind::Task { .. } => "in user space".to_owned(),
+                ActorKind::Device(_) => "ends a read".to_owned(),
                 ActorKind::DrainWorker | ActorKind::Kswapd { .. } => "begins its work".to_owned(),
             },
         }

@@ -208,7 +208,7 @@ pub fn state(scenario: &Scenario, state: &State) -> String {
 }
 
 /// Something a pass may take in its turn, as `a 4` for page 4 of file `a`.
-fn added(scenario: &Scenario, added: Added) -> String {
+pub fn added(scenario: &Scenario, added: Added) -> String {
     match added {
         Added::Folio(inode, index) => format!("{} {index}", scenario.inodes[inode.index()].name),
         Added::Counted => "a page".to_owned(),

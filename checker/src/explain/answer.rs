@@ -35,6 +35,11 @@ pub fn answer(scenario: &Scenario, question: &Question, answer: u64) -> String {
             format!("the system call {} restarted", either(yes, "is", "is not"))
         }
         Ask::Pick(first) => format!("it picks {}", first + answer),
+        Ask::Evicts(of, index) => {
+            let takes = either(yes, "takes", "leaves");
+            format!("the pass {takes} page {index} of {}", inode(of))
+        }
+        Ask::ReadEnds(_) => format!("read {} of those submitted ends", answer + 1),
         Ask::FolioAllocFails(of) => {
             format!("there is {} for a folio of {}", either(yes, "no memory", "memory"), inode(of))
         }

@@ -11,7 +11,8 @@ use mm_model::world::{Cpu, DrainWork, Memcg, ReclaimIter};
 
 pub(super) fn memcgs(scenario: &Scenario, state: &State) -> Vec<Item> {
     let item = |id: MemcgId| {
-        let Memcg { memory, memsw, high, lru, anon, lruvecs } = &state.world.memcgs[id.index()];
+        let Memcg { memory, memsw, high, lru, anon, lruvecs, order } =
+            &state.world.memcgs[id.index()];
         let mut facts = vec![fact("usage", format!("{}/{}", memory.usage, memory.max))];
         if let Some(memsw) = memsw {
             facts.push(fact("with swap", format!("{}/{}", memsw.usage, memsw.max)));
@@ -22,6 +23,11 @@ pub(super) fn memcgs(scenario: &Scenario, state: &State) -> Vec<Item> {
         // Where passes walk lists, those are shown one by one.
         if lruvecs.is_empty() {
             facts.push(fact("reclaimable", lru.to_string()));
+        }
+        if !order.is_empty() {
+            let next: Vec<String> =
+                order.iter().map(|added| render::added(scenario, *added)).collect();
+            facts.push(fact("next to go", next.join(", ")));
         }
         if scenario.memcgs[id.index()].anon > Pages::ZERO {
             facts.push(fact("anonymous", anon.to_string()));
