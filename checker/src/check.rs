@@ -32,6 +32,8 @@ pub struct Options {
     pub engine: Engine,
     /// Threads of stateright.
     pub threads: usize,
+    /// What to judge beside what is asked of every scenario.
+    pub asked: Option<Claim>,
 }
 
 /// What checking found.
@@ -168,7 +170,7 @@ pub fn check(
     let searches = search(&scenario, options, progress);
     let engines = searches.compare()?;
     let best = searches.best();
-    let judged = judge(spec, design, &scenario, options.fuse, &searches)?;
+    let judged = judge(spec, design, &scenario, options, &searches)?;
     Ok(Checked {
         spec: spec.file.clone(),
         title: spec.title.clone(),
@@ -188,7 +190,7 @@ pub fn check(
 
 /// Runs the engines asked for. The oracle comes first: of like results its own count.
 fn search(scenario: &Scenario, options: &Options, progress: &mut dyn Progress) -> Searches {
-    let Options { fuse, budget, engine, threads } = options;
+    let Options { fuse, budget, engine, threads, .. } = options;
     let mut searches = Searches { found: Vec::new(), graph: None };
     let all = *engine == Engine::All;
     if all || *engine == Engine::Reference {
@@ -277,12 +279,12 @@ fn judge(
     spec: &Spec,
     design: &NamedDesign,
     scenario: &Scenario,
-    fuse: Fuse,
+    options: &Options,
     searches: &Searches,
 ) -> Result<Vec<Judged>, String> {
     let expected = spec.expectations.get(&design.name);
     let every = Claim::of_every(scenario).into_iter();
-    let claims: BTreeSet<Claim> = every.chain(spec.claims()).collect();
+    let claims: BTreeSet<Claim> = every.chain(spec.claims()).chain(options.asked).collect();
     let mut judged = Vec::new();
     for claim in claims {
         let Found { verdict, value, fairness, trace } = match (claim, &searches.graph) {
@@ -301,7 +303,7 @@ fn judge(
             },
         };
         let again = |trace: &Trace| {
-            retake(scenario, fuse, trace).map_err(|why| {
+            retake(scenario, options.fuse, trace).map_err(|why| {
                 let name = claim.name(scenario);
                 format!("the counterexample of {name} can't be taken again: {why}")
             })
@@ -378,7 +380,7 @@ const fn valued(value: Option<Value>, fairness: Option<Fairness>, trace: Option<
 }
 
 /// Takes a path again, step by step, through the model.
-fn retake(scenario: &Scenario, fuse: Fuse, trace: &Trace) -> Result<Counterexample, String> {
+pub fn retake(scenario: &Scenario, fuse: Fuse, trace: &Trace) -> Result<Counterexample, String> {
     let steps = replay(scenario, fuse, &trace.choices).map_err(|diverged| diverged.to_string())?;
     if let Some(from) = trace.cycle_from {
         let initial = scenario.initial();

@@ -219,11 +219,14 @@ pub fn does(scenario: &Scenario, actor: ActorId, operation: Operation) -> bool {
         Op::Stockpile { .. } => operation == Operation::Stockpile,
         Op::Read { .. } => operation == Operation::Read || reads_ahead || answers,
         Op::Fault { .. } => operation == Operation::Fault || reads_ahead || answers,
+        Op::Access { .. } => {
+            matches!(operation, Operation::Access | Operation::Fault) || reads_ahead || answers
+        }
         Op::WillNeed { .. } | Op::Window { .. } => reads_ahead || answers,
         Op::LruAdd { .. } | Op::Signal { .. } | Op::Mark { .. } => false,
     };
     match &scenario.actors[actor.index()].kind {
         ActorKind::Task { program, .. } => program.iter().any(begins),
-        ActorKind::DrainWorker | ActorKind::Kswapd { .. } => false,
+        ActorKind::DrainWorker | ActorKind::Device(_) | ActorKind::Kswapd { .. } => false,
     }
 }

@@ -41,6 +41,10 @@ pub enum Command {
     Conform(Conform),
     /// Walk through the states of a spec in the browser
     Explore(Explore),
+    /// Show how a property is violated
+    Explain(Explain),
+    /// Take a stored counterexample again
+    Replay(Replay),
     /// Write the verdicts and numbers that `check` finds into the spec files, as expectations
     Bless(Bless),
     /// Measure states per CPU second and bytes per state, engine against engine
@@ -127,19 +131,58 @@ pub struct Conform {
     pub output: Output,
 }
 
-/// `mmcheck explore`.
+/// `mmcheck explain`.
 #[derive(Args, Debug)]
-pub struct Explore {
+pub struct Explain {
+    /// What to search, and for what
+    #[command(flatten)]
+    pub question: Question,
+    /// The form of the story
+    #[arg(long, value_enum, default_value = "human")]
+    pub format: ExplainFormat,
+    /// The file.
+    #[command(flatten)]
+    pub output: OutputFile,
+}
+
+/// A violation to be shown.
+#[derive(Args, Debug)]
+pub struct Question {
     /// The spec
     #[arg(value_name = "SPEC")]
     pub spec: PathBuf,
     /// The design.
     #[command(flatten)]
     pub design: DesignArg,
+    /// The property; without it, one that is violated
+    #[arg(long, value_name = "NAME")]
+    pub property: Option<String>,
+    /// The budget.
+    #[command(flatten)]
+    pub budget: BudgetArgs,
     /// The search.
     #[command(flatten)]
     pub search: Search,
-    /// Where to serve it
+}
+
+/// `mmcheck replay`.
+#[derive(Args, Debug)]
+pub struct Replay {
+    /// What `mmcheck explain --format json` wrote
+    #[arg(value_name = "TRACE.json")]
+    pub file: PathBuf,
+}
+
+/// `mmcheck explore`.
+#[derive(Args, Debug)]
+pub struct Explore {
+    /// What to search before it is served
+    #[command(flatten)]
+    pub question: Question,
+    /// Open it in the browser
+    #[arg(long)]
+    pub open: bool,
+    /// Where to serve it; port 0 is any free one
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:3000")]
     pub listen: SocketAddr,
 }
@@ -253,6 +296,25 @@ pub enum CheckFormat {
     Json,
     /// A table of what is expected, without times: the same whenever the results are
     Markdown,
+}
+
+/// `--format` of `explain`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExplainFormat {
+    /// A timeline for a terminal
+    Human,
+    /// A timeline in plain ASCII, at most 72 columns wide
+    Mail,
+    /// A page in one file, to step through
+    Html,
+    /// A sequence diagram
+    Svg,
+    /// A file for `mmcheck replay`
+    Json,
+    /// The Informal Trace Format
+    Itf,
+    /// The state graph for Graphviz, or only the path where that is large
+    Dot,
 }
 
 /// `--engine`.

@@ -7,6 +7,7 @@ pub mod cli;
 pub mod conform;
 pub mod cost;
 pub mod engine;
+pub mod explain;
 pub mod graph;
 pub mod label;
 pub mod ladder;

@@ -5,6 +5,7 @@
 //! fair run can stay. A run that ends is no cycle: `deadlock-free` judges those.
 
 use crate::graph::{Edge, Graph, Hop, Shape};
+use crate::replay::Step;
 use crate::verdict::{Trace, Verdict};
 use mm_model::env::Operation;
 use mm_model::ids::ActorId;
@@ -156,6 +157,26 @@ pub fn waiting(graph: &Graph, scenario: &Scenario, operation: Operation, actor: 
         path.map(|path| confirm::lasso(graph, scenario, &path, Fairness::None, Some(question)))
     };
     Answer { applied, lasso }
+}
+
+/// Whether the steps from there on end where they begin; or why not.
+pub fn closes(scenario: &Scenario, steps: &[Step], from: usize) -> Result<(), String> {
+    confirm::closes(scenario, steps, from)
+}
+
+/// Whether steps that were taken show that an operation, of that actor or of anybody, stays open
+/// for ever on a fair cycle, which begins at `from`; or why not.
+pub fn stays_open(
+    scenario: &Scenario,
+    steps: &[Step],
+    from: usize,
+    (operation, actor): (Operation, Option<ActorId>),
+    fairness: Fairness,
+) -> Result<(), String> {
+    confirm::closes(scenario, steps, from)?;
+    confirm::stays_open(&steps[from..], Question { operation, actor }, scenario)?;
+    confirm::fair(scenario, &steps[from..], fairness)?;
+    confirm::uninterrupted(scenario, steps, fairness)
 }
 
 /// The length of a fair cycle on which such an operation is open and none ends, in a graph of

@@ -129,11 +129,11 @@ impl Node {
     }
 }
 
-/// The state itself, which its bytes don't show.
+/// The state itself, which its bytes don't show. What was broken on the way into it is left out:
+/// the Explorer marks states it has shown before by this text.
 impl fmt::Debug for Node {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let violated: Vec<_> = self.violated.positions().map(|at| PROPERTIES[at].name).collect();
-        f.debug_tuple("Node").field(&self.state()).field(&violated).finish()
+        self.state().fmt(f)
     }
 }
 
@@ -209,7 +209,27 @@ pub fn transition(scenario: &Scenario, fuse: Fuse, node: &Node, ordinal: u32) ->
     taken.expect("the node has that many transitions")
 }
 
-fn judge(transition: &Transition<'_>) -> (PropertySet, PropertySet) {
+/// The position and the end of the transition that a choice makes; nothing if it makes none.
+pub fn follow(
+    scenario: &Scenario,
+    fuse: Fuse,
+    node: &Node,
+    choice: &Choice,
+) -> Option<(usize, Node)> {
+    let (mut ordinal, mut taken) = (0, None);
+    let _ = expand(scenario, fuse, node, |edge, to| {
+        if edge.actor == choice.actor && edge.answers.answers().eq(choice.answers.iter().copied()) {
+            taken = Some((ordinal, to));
+            return ControlFlow::Break(());
+        }
+        ordinal += 1;
+        ControlFlow::Continue(())
+    });
+    taken
+}
+
+/// The properties that apply to a transition, and those among them that it violates.
+pub fn judge(transition: &Transition<'_>) -> (PropertySet, PropertySet) {
     let applied = PropertySet::select(|at| (PROPERTIES[at].applies)(transition));
     let violated =
         PropertySet::select(|at| applied.contains(at) && !(PROPERTIES[at].holds)(transition));

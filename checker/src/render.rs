@@ -10,7 +10,7 @@ use mm_model::page_cache::Folio;
 use mm_model::scenario::Scenario;
 use mm_model::state::State;
 use mm_model::units::Pages;
-use mm_model::world::{Cpu, FileRaState, Inode, Memcg, ReclaimIter, World};
+use mm_model::world::{Added, Cpu, FileRaState, Inode, Memcg, ReclaimIter, World};
 use std::fmt::Write as _;
 
 /// A number of pages.
@@ -69,6 +69,9 @@ pub fn event(scenario: &Scenario, event: &Event) -> String {
         Event::Reclaimed(memcg, number) => {
             format!("{} loses {}", scenario.memcg_name(*memcg), pages(*number))
         }
+        Event::Unused(memcg, number) => {
+            format!("{} that nobody has used, of {}", pages(*number), scenario.memcg_name(*memcg))
+        }
         Event::Restarted(operation) => format!("{operation} begins anew"),
         Event::Signalled(actor) => {
             format!("signals {}", scenario.actors[actor.index()].name)
@@ -89,14 +92,8 @@ fn class(gfp: Gfp) -> Option<&'static str> {
     class.map(|class| class.name).filter(|_| !gfp.is_empty())
 }
 
-/// A step: who, in which function, and what happened, as
-/// `A: try_charge_memcg: mem_cgroup_margin(job) = 0`.
-pub fn step(scenario: &Scenario, from: &State, actor: ActorId, events: &[Event]) -> String {
-    let stack = from.actors[actor.index()].stack();
-    let mut text = scenario.actors[actor.index()].name.clone();
-    if let Some((function, _)) = stack.first() {
-        let _ = write!(text, ": {function}");
-    }
+/// What happened in a step.
+pub fn happened(scenario: &Scenario, events: &[Event]) -> Vec<String> {
     // Where the refusal or the pass itself is shown, what led to it is not worth a word.
     let passed = |seen: &Event| matches!(seen, Event::Returned(call, _) if call.frees());
     let lost = events.iter().filter(|seen| matches!(seen, Event::Reclaimed(..))).count();
@@ -104,6 +101,8 @@ pub fn step(scenario: &Scenario, from: &State, actor: ActorId, events: &[Event])
     let told = |seen: &&Event| match seen {
         Event::AboveMax(..) => events.len() == 1,
         Event::Reclaimed(..) => !one_pass,
+        // The folio's removal is told anyway.
+        Event::Unused(..) => false,
         Event::Returned(..)
         | Event::Begin(..)
         | Event::Requested(_)
@@ -114,8 +113,18 @@ pub fn step(scenario: &Scenario, from: &State, actor: ActorId, events: &[Event])
         | Event::ReadAhead(_)
         | Event::End(..) => true,
     };
-    let happened: Vec<String> =
-        events.iter().filter(told).map(|seen| event(scenario, seen)).collect();
+    events.iter().filter(told).map(|seen| event(scenario, seen)).collect()
+}
+
+/// A step: who, in which function, and what happened, as
+/// `A: try_charge_memcg: mem_cgroup_margin(job) = 0`.
+pub fn step(scenario: &Scenario, from: &State, actor: ActorId, events: &[Event]) -> String {
+    let stack = from.actors[actor.index()].stack();
+    let mut text = scenario.actors[actor.index()].name.clone();
+    if let Some((function, _)) = stack.first() {
+        let _ = write!(text, ": {function}");
+    }
+    let happened = happened(scenario, events);
     match (stack.last(), happened.is_empty()) {
         (_, false) => text + ": " + &happened.join("; "),
         // A step that calls nothing is known by where it was taken.
@@ -132,8 +141,17 @@ pub fn choice(scenario: &Scenario, Choice { actor, answers }: &Choice) -> String
 
 /// A state: a line for each memcg, CPU and actor.
 pub fn state(scenario: &Scenario, state: &State) -> String {
-    let World { memcgs, cpus, percpu_charge_mutex, signals, iters, free_pages, inodes, files } =
-        &state.world;
+    let World {
+        memcgs,
+        cpus,
+        percpu_charge_mutex,
+        signals,
+        iters,
+        free_pages,
+        inodes,
+        files,
+        unmapped,
+    } = &state.world;
     let mut text = String::new();
     for (config, inode) in scenario.inodes.iter().zip(inodes) {
         text.push_str(&page_cache(&config.name, inode));
@@ -144,7 +162,7 @@ pub fn state(scenario: &Scenario, state: &State) -> String {
         let _ = writeln!(text, ", order {order}, missed {mmap_miss}, read up to byte {prev_pos}");
     }
     for (config, memcg) in scenario.memcgs.iter().zip(memcgs) {
-        let Memcg { memory, memsw, high, lru, anon, lruvecs } = memcg;
+        let Memcg { memory, memsw, high, lru, anon, lruvecs, order } = memcg;
         let _ = write!(text, "{}: usage {} of {}", config.name, memory.usage, memory.max);
         if let Some(memsw) = memsw {
             let _ = write!(text, ", with swap {} of {}", memsw.usage, memsw.max);
@@ -153,6 +171,11 @@ pub fn state(scenario: &Scenario, state: &State) -> String {
             let _ = write!(text, ", high {high}");
         }
         let _ = writeln!(text, ", {lru} reclaimable, {anon} anonymous");
+        if !order.is_empty() {
+            let added: Vec<String> =
+                order.iter().map(|added| self::added(scenario, *added)).collect();
+            let _ = writeln!(text, "{} evicts: {}", config.name, added.join(", "));
+        }
         for (node, lruvec) in lruvecs.iter().enumerate() {
             lists(&mut text, &format!("{} on node {node}", config.name), lruvec, scenario);
         }
@@ -175,10 +198,21 @@ pub fn state(scenario: &Scenario, state: &State) -> String {
     for actor in scenario.actor_ids().filter(|actor| signals.contains(*actor)) {
         let _ = writeln!(text, "signal pending: {}", scenario.actors[actor.index()].name);
     }
+    for actor in scenario.actor_ids().filter(|actor| unmapped.contains(*actor)) {
+        let _ = writeln!(text, "page lost: {}", scenario.actors[actor.index()].name);
+    }
     for actor in scenario.actor_ids() {
         text.push_str(&where_is(scenario, state, actor));
     }
     text
+}
+
+/// Something a pass may take in its turn, as `a 4` for page 4 of file `a`.
+pub fn added(scenario: &Scenario, added: Added) -> String {
+    match added {
+        Added::Folio(inode, index) => format!("{} {index}", scenario.inodes[inode.index()].name),
+        Added::Counted => "a page".to_owned(),
+    }
 }
 
 /// The lists of a memcg on a node, each from the end that is scanned first.

@@ -14,10 +14,22 @@ use std::fmt;
 pub struct Step {
     /// Who stepped.
     pub actor: ActorId,
+    /// What was asked, with the answers.
+    pub asked: Vec<(Question, u64)>,
     /// What happened.
     pub events: Vec<Event>,
     /// The state after it.
     pub state: State,
+}
+
+impl Step {
+    /// The choice that was made.
+    pub fn choice(&self) -> Choice {
+        Choice {
+            actor: self.actor,
+            answers: self.asked.iter().map(|(_, answer)| *answer).collect(),
+        }
+    }
 }
 
 /// A path that is not one of the scenario.
@@ -46,14 +58,19 @@ pub enum Why {
 
 impl fmt::Display for Diverged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let why = match self.why {
-            Why::NoSuchActor => "there is no such actor",
-            Why::NotEnabled => "the actor can't step",
-            Why::TooFewAnswers => "the step asks for more answers",
-            Why::TooManyAnswers => "the step asks for fewer answers",
-            Why::AnswerTooLarge => "an answer is larger than the question allows",
-        };
-        write!(f, "step {}: {why}", self.at + 1)
+        write!(f, "step {}: {}", self.at + 1, self.why)
+    }
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoSuchActor => "there is no such actor",
+            Self::NotEnabled => "the actor can't step",
+            Self::TooFewAnswers => "the step asks for more answers",
+            Self::TooManyAnswers => "the step asks for fewer answers",
+            Self::AnswerTooLarge => "an answer is larger than the question allows",
+        })
     }
 }
 
@@ -62,6 +79,7 @@ impl std::error::Error for Diverged {}
 /// Gives the answers of a choice. What does not fit is answered with 0 and remembered.
 struct Script<'a> {
     answers: std::slice::Iter<'a, u64>,
+    asked: Vec<(Question, u64)>,
     events: Vec<Event>,
     wrong: Option<Why>,
 }
@@ -69,7 +87,10 @@ struct Script<'a> {
 impl Env for Script<'_> {
     fn answer(&mut self, question: Question) -> u64 {
         let (answer, wrong) = match self.answers.next() {
-            Some(answer) if *answer <= question.last => return *answer,
+            Some(answer) if *answer <= question.last => {
+                self.asked.push((question, *answer));
+                return *answer;
+            }
             Some(_) => (0, Why::AnswerTooLarge),
             None => (0, Why::TooFewAnswers),
         };
@@ -96,12 +117,13 @@ pub fn step(scenario: &Scenario, fuse: Fuse, from: &State, choice: &Choice) -> R
         return Err(Why::NotEnabled);
     }
     let mut state = from.clone();
-    let mut script = Script { answers: answers.iter(), events: Vec::new(), wrong: None };
+    let mut script =
+        Script { answers: answers.iter(), asked: Vec::new(), events: Vec::new(), wrong: None };
     scenario.transition(&mut state, *actor, fuse, &mut script);
-    let Script { answers, events, wrong } = script;
+    let Script { answers, asked, events, wrong } = script;
     match wrong.or((answers.len() > 0).then_some(Why::TooManyAnswers)) {
         Some(why) => Err(why),
-        None => Ok(Step { actor: *actor, events, state }),
+        None => Ok(Step { actor: *actor, asked, events, state }),
     }
 }
 

@@ -5,6 +5,7 @@ pub mod json;
 pub mod markdown;
 pub mod progress;
 mod table;
+pub mod totals;
 
 use crate::check::{Checked, Judged, Swept};
 use crate::status::Outcome;

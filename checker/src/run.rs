@@ -8,6 +8,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 use mm_model::design::PRESETS;
 use mm_model::machine::Fuse;
+use std::cell::OnceCell;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
@@ -19,7 +20,9 @@ use std::sync::atomic::AtomicBool;
 mod bench;
 mod bless;
 mod check;
+mod explain;
 mod explore;
+mod replay;
 
 /// The outside of the program.
 pub struct Streams<'a> {
@@ -70,7 +73,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>, streams: Streams<'_>) -> u8
         When::Always => true,
         When::Never => false,
     };
-    let mut program = Program { out, err, out_color, err_terminal, interrupts, ci };
+    let interrupted = OnceCell::new();
+    let mut program = Program { out, err, out_color, err_terminal, interrupts, interrupted, ci };
     match catch_unwind(AssertUnwindSafe(|| program.command(&cli.command))) {
         Ok(Ok(outcome)) => outcome.status(),
         Ok(Err(Failure::Problems(problems))) => {
@@ -110,6 +114,7 @@ struct Program<'a> {
     out_color: bool,
     err_terminal: bool,
     interrupts: &'a dyn Fn() -> Arc<AtomicBool>,
+    interrupted: OnceCell<Arc<AtomicBool>>,
     ci: bool,
 }
 
@@ -151,12 +156,20 @@ const fn fuse(search: &cli::Search) -> Fuse {
 }
 
 impl Program<'_> {
+    /// Set once the user has had enough; from the first call on an interrupt ends nothing by
+    /// itself.
+    fn interrupted(&self) -> Arc<AtomicBool> {
+        Arc::clone(self.interrupted.get_or_init(self.interrupts))
+    }
+
     fn command(&mut self, command: &Command) -> Result<Outcome, Failure> {
         match command {
             Command::Check(args) => self.check(args),
             Command::List(args) => self.list(args),
             Command::Conform(args) => self.conform(args),
             Command::Explore(args) => self.explore(args),
+            Command::Explain(args) => self.explain(args),
+            Command::Replay(args) => self.replay(args),
             Command::Bless(args) => self.bless(args),
             Command::Bench(args) => self.bench(args),
         }

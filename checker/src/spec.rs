@@ -24,7 +24,7 @@ pub use designs::{design_file, from_preset, preset};
 pub use expect::Expectations;
 pub use ops::{OPS, OpDoc};
 pub use parse::parse;
-pub use problem::{Problem, Problems, near};
+pub use problem::{Problem, Problems, near, place};
 pub use tree::Key;
 
 use crate::claim::Claim;
@@ -94,6 +94,13 @@ impl Point {
 }
 
 impl Spec {
+    /// The names of its actors, in order.
+    pub fn actors(&self) -> Vec<&str> {
+        let first = self.points.first();
+        let actors = first.map(|point| point.scenario.actors.as_slice()).unwrap_or_default();
+        actors.iter().map(|actor| actor.name.as_str()).collect()
+    }
+
     /// The scenario under a design, at the first point of its sweep.
     ///
     /// # Panics

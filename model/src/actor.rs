@@ -2,15 +2,17 @@
 
 use crate::env::Operation;
 use crate::gfp::Gfp;
-use crate::ids::MemcgId;
+use crate::ids::{InodeId, MemcgId};
 use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
+use crate::page_cache::Pin;
 use crate::scenario::{ActorConfig, ActorKind, Scenario};
 use crate::state::Current;
 use crate::step::{Ctx, Locality};
-use crate::units::Pages;
+use crate::units::{PageIndex, Pages};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
+pub mod device;
 pub mod drain_worker;
 pub mod kswapd;
 pub mod task;
@@ -38,6 +40,8 @@ pub enum At {
     Task(Task),
     /// The drain worker of a CPU.
     DrainWorker(DrainWorker),
+    /// A device.
+    Device,
     /// kswapd.
     Kswapd(Kswapd),
 }
@@ -48,6 +52,7 @@ impl Actor {
         let at = match config.kind {
             ActorKind::Task { .. } => At::Task(Task::START),
             ActorKind::DrainWorker => At::DrainWorker(DrainWorker::START),
+            ActorKind::Device(_) => At::Device,
             ActorKind::Kswapd { .. } => At::Kswapd(Kswapd::START),
         };
         Self { current: Current::default(), at }
@@ -65,10 +70,12 @@ impl Actor {
             (At::Kswapd(kswapd), ActorKind::Kswapd { high, .. }) => {
                 At::Kswapd(kswapd.step(*high, kernel))
             }
-            (At::Task(_), ActorKind::DrainWorker | ActorKind::Kswapd { .. })
-            | (At::DrainWorker(_), ActorKind::Task { .. } | ActorKind::Kswapd { .. })
-            | (At::Kswapd(_), ActorKind::Task { .. } | ActorKind::DrainWorker) => {
-                unreachable!("an actor keeps its kind")
+            (At::Device, ActorKind::Device(inode)) => {
+                device::step(*inode, kernel);
+                At::Device
+            }
+            (at @ (At::Task(_) | At::DrainWorker(_) | At::Device | At::Kswapd(_)), kind) => {
+                unreachable!("an actor keeps its kind: {at:?} is a {kind:?}")
             }
         }
     }
@@ -78,6 +85,12 @@ impl Actor {
         match &self.at {
             At::Task(task) => task.locality(config, scenario),
             At::DrainWorker(worker) => Some(worker.locality(config, scenario)),
+            At::Device => match config.kind {
+                ActorKind::Device(inode) => Some(device::locality(inode)),
+                ActorKind::Task { .. } | ActorKind::DrainWorker | ActorKind::Kswapd { .. } => {
+                    unreachable!("it is a device")
+                }
+            },
             At::Kswapd(kswapd) => Some(kswapd.locality(config, scenario)),
         }
     }
@@ -86,7 +99,7 @@ impl Actor {
     pub fn charging(&self) -> Option<&TryChargeMemcg> {
         match &self.at {
             At::Task(task) => task.charging(),
-            At::DrainWorker(_) | At::Kswapd(_) => None,
+            At::DrainWorker(_) | At::Device | At::Kswapd(_) => None,
         }
     }
 
@@ -94,15 +107,29 @@ impl Actor {
     pub fn open(&self) -> OpenOperations {
         match self.at {
             At::Task(task) => task.open(),
-            At::DrainWorker(_) | At::Kswapd(_) => OpenOperations::new(),
+            At::DrainWorker(_) | At::Device | At::Kswapd(_) => OpenOperations::new(),
         }
+    }
+
+    /// The folios it holds: inode, first page, page after the last.
+    pub fn pins(&self, scenario: &Scenario) -> Option<(InodeId, PageIndex, PageIndex)> {
+        let At::Task(task) = &self.at else { return None };
+        let Pin { file, first, end } = task.pins()?;
+        Some((scenario.file(file).inode, first, end))
+    }
+
+    /// The page an access of it has mapped and not yet used.
+    pub fn maps(&self, scenario: &Scenario) -> Option<(InodeId, PageIndex)> {
+        let At::Task(task) = &self.at else { return None };
+        let (file, index) = task.maps()?;
+        Some((scenario.file(file).inode, index))
     }
 
     /// Which entry of its program a task is at.
     pub const fn op(&self) -> Option<u8> {
         match &self.at {
             At::Task(task) => task.op(),
-            At::DrainWorker(_) | At::Kswapd(_) => None,
+            At::DrainWorker(_) | At::Device | At::Kswapd(_) => None,
         }
     }
 
@@ -110,7 +137,7 @@ impl Actor {
     pub const fn writing_high(&self) -> Option<(MemcgId, Pages)> {
         match &self.at {
             At::Task(task) => task.writing_high(),
-            At::DrainWorker(_) | At::Kswapd(_) => None,
+            At::DrainWorker(_) | At::Device | At::Kswapd(_) => None,
         }
     }
 
@@ -119,6 +146,8 @@ impl Actor {
         match &self.at {
             At::Task(task) => task.has_exited(),
             At::DrainWorker(worker) => worker.is_idle(),
+            // It waits for reads, and nothing else can hold it up.
+            At::Device => true,
             At::Kswapd(kswapd) => kswapd.is_idle(),
         }
     }
@@ -128,7 +157,7 @@ impl Actor {
         match &self.at {
             At::Task(task) => task.in_flight(scenario, level),
             At::DrainWorker(worker) => worker.in_flight(scenario, level),
-            At::Kswapd(_) => Pages::ZERO,
+            At::Device | At::Kswapd(_) => Pages::ZERO,
         }
     }
 
@@ -138,6 +167,7 @@ impl Actor {
         match &self.at {
             At::Task(task) => task.stack(&mut stack),
             At::DrainWorker(worker) => worker.stack(&mut stack),
+            At::Device => {}
             At::Kswapd(kswapd) => kswapd.stack(&mut stack),
         }
         stack

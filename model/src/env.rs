@@ -8,7 +8,7 @@
 use crate::gfp::Gfp;
 use crate::ids::{ActorId, CpuId, FileId, InodeId, MemcgId, NodeId};
 use crate::lru::LruList;
-use crate::units::Pages;
+use crate::units::{PageIndex, Pages};
 use crate::world::World;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -44,6 +44,11 @@ pub enum Ask {
     RestartsSyscall,
     /// Which number of a range the task picks for a call: how far above that least one.
     Pick(u64),
+    /// Which of the folios a pass could take it takes next, by position, or none of them: 0 if
+    /// that is allowed.
+    Evicts(InodeId, PageIndex),
+    /// Which of the reads that are submitted for that inode ends, by position.
+    ReadEnds(InodeId),
     /// Whether there is no memory for a folio of that inode: 1 if so.
     FolioAllocFails(InodeId),
     /// Whether there is no memory for a node of that inode's tree of folios: 1 if so.
@@ -188,6 +193,9 @@ pub enum Operation {
     Read,
     /// One page fault, with its repetition.
     Fault,
+    /// One instruction that accesses a page of a mapped file, from its first fault until it
+    /// retires.
+    Access,
     /// One return to user space on which a task answers for what it charged over memory.high.
     ReturnToUser,
 }
@@ -255,6 +263,8 @@ pub enum Event {
     Fulfilled(MemcgId, Pages, Pages),
     /// Reclaim took that many pages from the memcg's counters.
     Reclaimed(MemcgId, Pages),
+    /// Among them was a folio of a file that nobody has used yet, of so many pages.
+    Unused(MemcgId, Pages),
     /// A system call begins anew after a signal; its operation stays open.
     Restarted(Operation),
     /// The actor was sent a signal.

@@ -28,6 +28,7 @@ pub mod machine;
 pub mod measure;
 pub mod mm;
 pub mod page_cache;
+pub mod pooling;
 pub mod property;
 pub mod scenario;
 pub mod state;

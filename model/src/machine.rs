@@ -4,7 +4,7 @@ use crate::actor::Actor;
 use crate::choose::Choose;
 use crate::design::MemcgWalk;
 use crate::env::Env;
-use crate::ids::ActorId;
+use crate::ids::{ActorId, InodeId, MemcgId};
 use crate::lru::{LruList, Lruvec, Run};
 use crate::mm::memcontrol::refill_stock::slots;
 use crate::page_cache::PageCache;
@@ -12,7 +12,7 @@ use crate::scenario::{InodeConfig, MemcgConfig, Pass, Scenario, Store};
 use crate::state::State;
 use crate::step::{Ctx, Guard, Locality};
 use crate::units::Pages;
-use crate::world::{ActorSet, Cpu, Inode, Memcg, PageCounter, ReclaimIter, World};
+use crate::world::{ActorSet, Added, Cpu, Inode, Memcg, PageCounter, ReclaimIter, World};
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
 
@@ -48,6 +48,7 @@ impl Scenario {
                 lru: if walked { Pages::ZERO } else { config.pages() - config.anon },
                 lruvecs: if walked { self.lruvecs(config) } else { SmallVec::new() },
                 anon: config.anon,
+                order: self.added_before(id),
             }
         });
         let cpu = |_| Cpu { slots: smallvec::smallvec![None; slots], ..Cpu::default() };
@@ -69,9 +70,25 @@ impl Scenario {
                 free_pages: self.ram.map(|ram| ram.free),
                 inodes: self.inodes.iter().map(inode).collect(),
                 files: self.files.iter().map(|file| file.ra).collect(),
+                unmapped: ActorSet::EMPTY,
             },
             actors: self.actors.iter().map(Actor::start).collect(),
         }
+    }
+
+    /// The pages of a memcg at the start, where the order matters: those that are only counted came
+    /// first.
+    fn added_before(&self, memcg: MemcgId) -> SmallVec<[Added; 0]> {
+        if !self.policy.file.evicts.in_order() {
+            return SmallVec::new();
+        }
+        let counted = (0..self.memcgs[memcg.index()].lru.0).map(|_| Added::Counted);
+        let inodes = self.inodes.iter().enumerate();
+        let folios =
+            inodes.filter(|(_, inode)| inode.memcg == Some(memcg)).flat_map(|(at, inode)| {
+                inode.cached.iter().map(move |folio| Added::Folio(InodeId::from(at), folio.index))
+            });
+        counted.chain(folios).collect()
     }
 
     fn lruvecs(&self, config: &MemcgConfig) -> SmallVec<[Lruvec; 1]> {
@@ -122,16 +139,18 @@ impl Scenario {
     /// Takes one atomic step of an enabled actor.
     pub fn step(&self, state: &mut State, me: ActorId, env: &mut dyn Env) {
         let config = &self.actors[me.index()];
-        let Actor { current, at } = &mut state.actors[me.index()];
+        let Actor { mut current, at } = state.actors[me.index()];
         let mut kernel = Ctx {
             scenario: self,
             world: &mut state.world,
+            actors: &state.actors,
             me,
             task: &config.task,
-            current,
+            current: &mut current,
             env: &mut *env,
         };
-        *at = Actor::step(*at, config, &mut kernel);
+        let at = Actor::step(at, config, &mut kernel);
+        state.actors[me.index()] = Actor { current, at };
         env.stepped();
     }
 

@@ -5,6 +5,7 @@
 
 use crate::env::{Call, Event, FileCall, Operation};
 use crate::gfp::Gfp;
+use crate::page_cache::{Folio, FolioFlags};
 use crate::scenario::Scenario;
 use crate::state::State;
 use crate::units::Pages;
@@ -97,9 +98,22 @@ pub const MEASURES: &[Measure] = &[
         let mark = |call| matches!(call, FileCall::FolioSetReadahead { .. });
         u64::from(moment.file_call().is_some_and(|(call, _)| mark(call)))
     }),
+    sum(
+        "pages-evicted-unused",
+        "pages of files that reclaim frees before anybody has used them",
+        |moment| match moment.what {
+            What::Event(Event::Unused(_, pages)) => pages.0,
+            What::Event(_) | What::Step => 0,
+        },
+    ),
     sum("oom-invocations", "calls of the memcg OOM killer", |moment| {
         let killer = |call: &Call| matches!(call, Call::MemCgroupOom { .. });
         u64::from(moment.returned().is_some_and(|(call, _)| killer(call)))
+    }),
+    level("speculative-pages", "cached pages of files that nobody has used yet", |_, state| {
+        let unused = |folio: &Folio| !folio.flags.contains(FolioFlags::REFERENCED);
+        let cached = state.world.inodes.iter().flat_map(|inode| inode.cache.folios());
+        cached.filter(unused).map(|folio| folio.nr_pages().0).sum()
     }),
     level("excess-over-high", "pages a memcg has above its memory.high", |scenario, state| {
         let over = |memcg: &crate::world::Memcg| memcg.memory.usage.saturating_sub(memcg.high).0;
@@ -130,6 +144,7 @@ impl Moment<'_> {
                 | Event::Requested(_)
                 | Event::Fulfilled(..)
                 | Event::Reclaimed(..)
+                | Event::Unused(..)
                 | Event::Restarted(_)
                 | Event::Signalled(_)
                 | Event::End(..)

@@ -3,6 +3,7 @@
 //! The step functions know this interface only. Behind it are two stores: a few bits for a search,
 //! where a state must be small, and a tree for files of any size.
 
+use crate::ids::FileId;
 use crate::units::{PageIndex, Pages};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -36,6 +37,10 @@ bitflags::bitflags! {
         const REFERENCED = 1 << 3;
         /// `PG_dirty`: it must be written before it can go.
         const DIRTY = 1 << 4;
+        /// Its read has been submitted and will end.
+        const READING = 1 << 5;
+        /// It is the first of those that are read together.
+        const BIO = 1 << 6;
     }
 }
 
@@ -48,6 +53,24 @@ impl Folio {
     /// The first page after it.
     pub fn end(&self) -> PageIndex {
         self.index + self.nr_pages()
+    }
+}
+
+/// Pages on whose folios a task holds a reference, so that reclaim can't take them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pin {
+    /// The open file.
+    pub file: FileId,
+    /// The first page.
+    pub first: PageIndex,
+    /// The page after the last.
+    pub end: PageIndex,
+}
+
+impl Pin {
+    /// The folio of one page.
+    pub const fn page(file: FileId, index: PageIndex) -> Self {
+        Self { file, first: index, end: index.wrapping_add(Pages(1)) }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::design::Design;
 use crate::gfp::Gfp;
-use crate::ids::{ActorId, CpuId, FileId, MemcgId, NodeId};
+use crate::ids::{ActorId, CpuId, FileId, InodeId, MemcgId, NodeId};
 use crate::kernel::Kernel;
 use crate::lru::FolioFlags;
 use crate::page_cache::Folio;
@@ -10,7 +10,7 @@ use crate::units::Pages;
 use serde::{Deserialize, Serialize};
 
 mod files;
-pub use files::{Expand, FileConfig, FilePolicy, InodeConfig, Pick, Store, VmFlags};
+pub use files::{Evicts, Expand, FileConfig, FilePolicy, InodeConfig, Io, Pick, Store, VmFlags};
 
 mod reclaim;
 pub use reclaim::{Pass, Ram, Reclaim, ReclaimPolicy, ReclaimSteps};
@@ -119,6 +119,8 @@ pub enum ActorKind {
     },
     /// The worker that runs the drain work of the actor's CPU.
     DrainWorker,
+    /// The device an inode's folios are read from: it ends reads.
+    Device(InodeId),
     /// kswapd.
     Kswapd {
         /// It is woken when fewer pages are free.
@@ -206,6 +208,16 @@ pub enum Op {
         /// How the mapping is going to be used.
         vm_flags: VmFlags,
     },
+    /// Accesses a page of a mapped file: an instruction that faults until the page is there when
+    /// it retires.
+    Access {
+        /// Which.
+        file: FileId,
+        /// The page.
+        index: Pick,
+        /// How the mapping is going to be used.
+        vm_flags: VmFlags,
+    },
     /// Asks for pages that will be needed (`POSIX_FADV_WILLNEED`).
     WillNeed {
         /// Of which file.
@@ -237,6 +249,7 @@ impl Op {
         match self {
             Self::Read { file, .. }
             | Self::Fault { file, .. }
+            | Self::Access { file, .. }
             | Self::WillNeed { file, .. }
             | Self::Window { file, .. } => Some(*file),
             Self::Charge { .. }
@@ -331,7 +344,7 @@ impl ActorConfig {
     pub fn op(&self, index: u8) -> Op {
         match &self.kind {
             ActorKind::Task { program, .. } => program[usize::from(index)],
-            ActorKind::DrainWorker | ActorKind::Kswapd { .. } => {
+            ActorKind::DrainWorker | ActorKind::Device(_) | ActorKind::Kswapd { .. } => {
                 panic!("only tasks have a program")
             }
         }
@@ -377,7 +390,7 @@ impl Scenario {
     fn has_op(&self, wanted: impl Fn(&Op) -> bool) -> bool {
         self.actors.iter().any(|actor| match &actor.kind {
             ActorKind::Task { program, .. } => program.iter().any(&wanted),
-            ActorKind::DrainWorker | ActorKind::Kswapd { .. } => false,
+            ActorKind::DrainWorker | ActorKind::Device(_) | ActorKind::Kswapd { .. } => false,
         })
     }
 

@@ -1,5 +1,6 @@
 //! What every modelled kernel function is made of: program points, one atomic step at a time.
 
+use crate::actor::Actor;
 use crate::env::{Ask, Call, Env, Event, Question, Returns};
 use crate::ids::{ActorId, CpuId, FileId, InodeId, MemcgId};
 use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
@@ -63,6 +64,8 @@ pub enum Guard {
     RangeAbsent(InodeId, PageIndex, u8),
     /// The folio that holds the page is not locked, or gone.
     FolioUnlocked(InodeId, PageIndex),
+    /// A read of folios of the inode has been submitted and has not ended.
+    ReadSubmitted(InodeId),
 }
 
 impl Guard {
@@ -86,6 +89,10 @@ impl Guard {
                 .cache
                 .folio(index)
                 .is_none_or(|folio| !folio.flags.contains(FolioFlags::LOCKED)),
+            Self::ReadSubmitted(inode) => world.inodes[inode.index()]
+                .cache
+                .folios()
+                .any(|folio| folio.flags.contains(FolioFlags::READING)),
         }
     }
 
@@ -104,6 +111,9 @@ impl Guard {
             }
             Self::FolioUnlocked(inode, index) => {
                 format!("page {index} of {} is not locked", scenario.inodes[inode.index()].name)
+            }
+            Self::ReadSubmitted(inode) => {
+                format!("a read of {} is submitted", scenario.inodes[inode.index()].name)
             }
         }
     }
@@ -196,6 +206,8 @@ pub struct Ctx<'a> {
     pub scenario: &'a Scenario,
     /// What all actors share.
     pub world: &'a mut World,
+    /// Where all actors are, as before this step.
+    pub actors: &'a [Actor],
     /// The actor that takes the step.
     pub me: ActorId,
     /// Where it runs and under which flags.

@@ -1,7 +1,7 @@
 //! What two actors can both see: counters, stocks, reclaimable pages.
 
 use crate::env::Counter;
-use crate::ids::{ActorId, MemcgId, NodeId};
+use crate::ids::{ActorId, InodeId, MemcgId, NodeId};
 use crate::lru::{LruList, Lruvec, Run};
 use crate::page_cache::PageCache;
 use crate::units::{PageIndex, Pages};
@@ -32,6 +32,17 @@ pub struct Memcg {
     pub lruvecs: SmallVec<[Lruvec; 1]>,
     /// Pages of processes that are not actors: only an OOM kill frees them.
     pub anon: Pages,
+    /// The pages that a pass can free, in the order they were added, where that matters.
+    pub order: SmallVec<[Added; 0]>,
+}
+
+/// Something that was added to a memcg's pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Added {
+    /// The folio of a file that starts there.
+    Folio(InodeId, PageIndex),
+    /// One of the pages that are only counted.
+    Counted,
 }
 
 impl Memcg {
@@ -212,6 +223,8 @@ pub struct World {
     pub inodes: SmallVec<[Inode; 1]>,
     /// The open files, in the scenario's order.
     pub files: SmallVec<[FileRaState; 2]>,
+    /// Tasks whose running access has lost the page it had mapped.
+    pub unmapped: ActorSet,
 }
 
 impl World {

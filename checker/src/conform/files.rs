@@ -96,6 +96,7 @@ impl Bench {
             cached: Vec::new(),
             expands: setup.expands.map(|(a, b)| Expand::Range(PageIndex(a), PageIndex(b))),
             shared: true,
+            pooled: false,
         };
         let file = FileConfig {
             name: "file".to_owned(),
@@ -164,6 +165,7 @@ impl Bench {
         Ctx {
             scenario: &self.scenario,
             world: &mut self.world,
+            actors: &[],
             me: ActorId(0),
             task: &self.task,
             current: &mut self.current,
@@ -288,6 +290,8 @@ impl Env for Stubs {
             | Ask::CgroupDying(_)
             | Ask::RestartsSyscall
             | Ask::Pick(_)
+            | Ask::Evicts(..)
+            | Ask::ReadEnds(_)
             | Ask::FolioAllocFails(_)
             | Ask::NodeAllocFails(_)
             | Ask::Congested(_) => unreachable!("no case lets {:?} be asked", question.ask),

@@ -89,6 +89,8 @@ impl Env for Stubs {
             | Ask::Folio(..)
             | Ask::RestartsSyscall
             | Ask::Pick(_)
+            | Ask::Evicts(..)
+            | Ask::ReadEnds(_)
             | Ask::FolioAllocFails(_)
             | Ask::NodeAllocFails(_)
             | Ask::Congested(_)
@@ -110,6 +112,7 @@ impl Env for Stubs {
             | Event::Requested(_)
             | Event::Fulfilled(..)
             | Event::Reclaimed(..)
+            | Event::Unused(..)
             | Event::Restarted(_)
             | Event::Signalled(_)
             | Event::Wrapped(_)

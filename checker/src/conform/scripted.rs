@@ -222,6 +222,7 @@ impl Bench {
         frame.step(&mut Ctx {
             scenario: &self.scenario,
             world: &mut self.world,
+            actors: &[],
             me: ActorId(0),
             task: &self.task,
             current: &mut self.current,

@@ -78,6 +78,7 @@ impl Env for Stubs {
             | Event::Requested(_)
             | Event::Fulfilled(..)
             | Event::Reclaimed(..)
+            | Event::Unused(..)
             | Event::Restarted(_)
             | Event::Signalled(_)
             | Event::Wrapped(_)

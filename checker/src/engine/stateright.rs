@@ -6,24 +6,29 @@
 //! and completeness is recorded here. Its counterexamples are not always the shortest.
 
 use super::{Budget, Explored, Meter, Progress, Stopped};
+use crate::check::Counterexample;
+use crate::explain::Walk;
+use crate::explain::svg::{Theme, svg};
 use crate::node::{Node, PropertySet, expand, initial};
 use crate::render;
+use crate::replay::{Step, replay};
 use crate::verdict::{Choice, Trace};
 use indexmap::IndexSet;
 use mm_model::ids::ActorId;
 use mm_model::machine::Fuse;
 use mm_model::property::PROPERTIES;
 use mm_model::scenario::Scenario;
+use mm_model::state::State;
 use rustc_hash::FxBuildHasher;
-use stateright::{Checker, Model, Property};
-use std::fmt::{self, Write as _};
-use std::net::{SocketAddr, TcpListener};
+use stateright::{Checker, Model, Path, Property};
 use std::ops::ControlFlow;
-use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
+
+mod explorer;
+pub use explorer::{ServeError, Served, complete, deep_link, serve};
 
 /// The property that keeps a search going.
 const VISITED: &str = "every reachable state is visited";
@@ -42,6 +47,8 @@ struct Searched {
     walking: AtomicBool,
     /// Whether actions carry their text.
     readable: bool,
+    /// Further properties, each with the node that breaks it: where the loop of a lasso begins.
+    lassos: Vec<(&'static str, Node)>,
     meter: Meter,
     stopped: OnceLock<Stopped>,
     /// Whether some node was not expanded: a budget that runs out after the last one is enough.
@@ -74,6 +81,17 @@ const UNBROKEN: [fn(&Searched, &Node) -> bool; 32] = unbroken!(
     0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
 );
 
+fn loopless<const AT: usize>(model: &Searched, node: &Node) -> bool {
+    model.lassos.get(AT).is_none_or(|(_, entry)| entry.state() != node.state())
+}
+
+macro_rules! loopless {
+    ($($at:literal)+) => { [$(loopless::<$at>),+] };
+}
+
+/// Whether a node is not where the lasso at each position begins to go round.
+const LOOPLESS: [fn(&Searched, &Node) -> bool; 8] = loopless!(0 1 2 3 4 5 6 7);
+
 const _: () = assert!(PROPERTIES.len() <= UNBROKEN.len(), "every property needs its function");
 
 impl Searched {
@@ -83,6 +101,7 @@ impl Searched {
             fuse,
             walking: AtomicBool::new(readable),
             readable,
+            lassos: Vec::new(),
             meter: Meter::start(budget),
             stopped: OnceLock::new(),
             left_out: AtomicBool::new(false),
@@ -178,13 +197,31 @@ impl Model for Searched {
         Some(render::state(&self.scenario, &action.to.state()))
     }
 
+    fn as_svg(&self, path: Path<Node, Action>) -> Option<String> {
+        let choice = |Action { actor, answers, .. }| Choice { actor, answers };
+        let choices: Vec<Choice> = path.into_actions().into_iter().map(choice).collect();
+        let steps = replay(&self.scenario, self.fuse, &choices).ok()?;
+        let cycle_from = comes_back(&self.scenario.initial(), &steps);
+        let path = Counterexample { steps, cycle_from, stuck: Vec::new() };
+        Some(svg(&Walk::new(&self.scenario, &path), "the path so far", Theme::Light))
+    }
+
     fn properties(&self) -> Vec<Property<Self>> {
         let always = |(at, property): (usize, &&mm_model::property::Property)| {
             Property::always(property.name, UNBROKEN[at])
         };
+        let lassos = self.lassos.iter().zip(LOOPLESS);
+        let lassos = lassos.map(|((name, _), loopless)| Property::always(name, loopless));
         let visited = Property::always(VISITED, |_, _| true);
-        PROPERTIES.iter().enumerate().map(always).chain([visited]).collect()
+        PROPERTIES.iter().enumerate().map(always).chain(lassos).chain([visited]).collect()
     }
+}
+
+/// Where a path that ends where it was before has been there.
+fn comes_back(initial: &State, steps: &[Step]) -> Option<usize> {
+    let (last, before) = steps.split_last()?;
+    let states = std::iter::once(initial).chain(before.iter().map(|step| &step.state));
+    states.into_iter().position(|state| *state == last.state)
 }
 
 /// Visits every reachable node on that many threads. With more than one, `depth` may be larger
@@ -248,88 +285,5 @@ fn report(checker: &impl Checker<Searched>) -> Explored {
         applied: PropertySet::from_bits(model.applied.load(Ordering::Relaxed)),
         violated: PropertySet::select(|at| traces[at].is_some()),
         traces,
-    }
-}
-
-/// The place of a path in the Explorer: `#/steps/` and the position of each step among those of
-/// its state, after that of the initial state. Nothing if it is no path of the scenario.
-pub fn deep_link(scenario: &Scenario, fuse: Fuse, choices: &[Choice]) -> Option<String> {
-    let mut node = initial(scenario).0;
-    let mut link = "#/steps/0".to_owned();
-    for choice in choices {
-        let (mut ordinal, mut taken) = (0, None);
-        let _ = expand(scenario, fuse, &node, |edge, to| {
-            if edge.actor == choice.actor
-                && edge.answers.answers().eq(choice.answers.iter().copied())
-            {
-                taken = Some((ordinal, to));
-                return ControlFlow::Break(());
-            }
-            ordinal += 1;
-            ControlFlow::Continue(())
-        });
-        let (at, to) = taken?;
-        node = to;
-        let _ = write!(link, "/{at}");
-    }
-    Some(link)
-}
-
-/// Why the Explorer can't be served.
-#[derive(Debug)]
-pub enum ServeError {
-    /// The address can't be listened on.
-    Bind(SocketAddr, std::io::Error),
-    /// stateright would serve the files of a folder `ui` in place of its own.
-    UiFolder,
-}
-
-impl fmt::Display for ServeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Bind(addr, error) => write!(f, "can't listen on {addr}: {error}"),
-            Self::UiFolder => f.write_str(
-                "the current directory has a folder `ui`, whose files would replace the \
-                 Explorer's own\n\nhint: run it from another directory",
-            ),
-        }
-    }
-}
-
-impl std::error::Error for ServeError {}
-
-/// Serves the Explorer until the process ends. Port 0 stands for any free one; `announce` hears
-/// the address before the first request is answered.
-pub fn serve(
-    scenario: &Scenario,
-    fuse: Fuse,
-    addr: SocketAddr,
-    announce: impl FnOnce(SocketAddr),
-) -> Result<(), ServeError> {
-    own_files_only(Path::new("."))?;
-    // stateright panics on an address it can't have, and does not say which port it got.
-    let bound = TcpListener::bind(addr).and_then(|listener| listener.local_addr());
-    let addr = bound.map_err(|error| ServeError::Bind(addr, error))?;
-    announce(addr);
-    let model = Searched::new(scenario, fuse, &Budget::default(), true);
-    let _never_returns = model.checker().serve(addr);
-    Ok(())
-}
-
-/// stateright reads its pages from `./ui/` before it takes its own.
-fn own_files_only(current_dir: &Path) -> Result<(), ServeError> {
-    if current_dir.join("ui").exists() { Err(ServeError::UiFolder) } else { Ok(()) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_folder_that_would_replace_the_explorers_pages_is_refused() {
-        let dir = tempfile::tempdir().expect("a temporary directory");
-        assert!(own_files_only(dir.path()).is_ok());
-        std::fs::create_dir(dir.path().join("ui")).expect("it is writable");
-        assert!(matches!(own_files_only(dir.path()), Err(ServeError::UiFolder)));
     }
 }

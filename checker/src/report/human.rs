@@ -4,6 +4,7 @@ use super::table::table;
 use crate::check::{Checked, Counterexample, Judged, Stuck, Swept};
 use crate::claim::Claim;
 use crate::engine::Stopped;
+use crate::explain::steps;
 use crate::liveness::Fairness;
 use crate::render;
 use crate::status::Outcome;
@@ -12,64 +13,13 @@ use mm_model::scenario::Scenario;
 use std::fmt::Write as _;
 
 const GOOD: &str = "\x1b[32m";
-const BAD: &str = "\x1b[1;31m";
-const OPEN: &str = "\x1b[33m";
+pub(super) const BAD: &str = "\x1b[1;31m";
+pub(super) const OPEN: &str = "\x1b[33m";
 const HEAD: &str = "\x1b[1m";
-const PLAIN: &str = "\x1b[0m";
+pub(super) const PLAIN: &str = "\x1b[0m";
 
 /// Stands in the place of a step's number where a cycle begins and ends.
 const LOOP: &str = "loop";
-
-/// Counts of verdicts over all results.
-#[derive(Debug, Default)]
-pub struct Totals {
-    searches: usize,
-    expected: usize,
-    unexpected: usize,
-    unknown: usize,
-    without: usize,
-    vacuous: usize,
-    drifted: usize,
-}
-
-impl Totals {
-    /// Counts a result in.
-    pub fn add(&mut self, swept: &Swept) {
-        for checked in &swept.points {
-            self.searches += 1;
-            self.drifted += usize::from(checked.pinned.as_ref().is_some_and(|pinned| !pinned.ok));
-        }
-        let all = swept.points.iter().flat_map(|point| &point.judged).chain(&swept.thresholds);
-        for judged in all {
-            let counter = match (judged.verdict, judged.ok()) {
-                (Verdict::Unknown, _) => &mut self.unknown,
-                (_, Some(true)) => &mut self.expected,
-                (_, Some(false)) => &mut self.unexpected,
-                (Verdict::Vacuous, None) => &mut self.vacuous,
-                (Verdict::Holds | Verdict::Violated, None) => &mut self.without,
-            };
-            *counter += 1;
-        }
-    }
-
-    /// One line that says how it went.
-    pub fn line(&self) -> String {
-        let searches = if self.searches == 1 { "search" } else { "searches" };
-        let mut line = format!("{} {searches}: {} as expected", self.searches, self.expected);
-        let counts = [
-            (self.unexpected, BAD, "unexpected"),
-            (self.unknown, OPEN, "unknown"),
-            (self.drifted, OPEN, "with other numbers than pinned"),
-            (self.without, "", "without expectation"),
-            (self.vacuous, "", "vacuous and without expectation"),
-        ];
-        for (count, color, what) in counts.into_iter().filter(|(count, ..)| *count > 0) {
-            let _ = write!(line, ", {color}{count} {what}{PLAIN}");
-        }
-        line.push('\n');
-        line
-    }
-}
 
 /// A number, with its thousands apart.
 fn thousands(number: u64) -> String {
@@ -222,7 +172,7 @@ const fn reason(stopped: Stopped) -> &'static str {
 }
 
 /// The name of a claim with what it assumes, where the name doesn't say so.
-pub(super) fn name(scenario: &Scenario, judged: &Judged) -> String {
+pub fn name(scenario: &Scenario, judged: &Judged) -> String {
     let name = judged.name(scenario);
     match judged.claim.fairness() {
         Some(fairness @ Fairness::Weak) => format!("{name} ({fairness} fairness)"),
@@ -262,10 +212,7 @@ fn notes(judged: &Judged) -> Vec<String> {
     }
     if let Some(path) = judged.counterexample.as_ref().filter(|_| judged.claim.is_verdict() || cost)
     {
-        notes.push(match path.cycle_from {
-            None => format!("in {}", steps(path.stem())),
-            Some(_) => format!("after {}, a cycle of {}", steps(path.stem()), path.cycle()),
-        });
+        notes.push(length(path));
     }
     match judged.expected {
         Some(expected) if judged.ok() == Some(false) => notes.push(format!("expected {expected}")),
@@ -277,8 +224,12 @@ fn notes(judged: &Judged) -> Vec<String> {
     notes
 }
 
-fn steps(count: usize) -> String {
-    if count == 1 { "1 step".to_owned() } else { format!("{count} steps") }
+/// How long a counterexample is.
+pub fn length(path: &Counterexample) -> String {
+    match path.cycle_from {
+        None => format!("in {}", steps(path.stem())),
+        Some(_) => format!("after {}, a cycle of {}", steps(path.stem()), path.cycle()),
+    }
 }
 
 fn drift(checked: &Checked) -> String {

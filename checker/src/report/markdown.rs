@@ -1,6 +1,7 @@
 //! Results as a table in Markdown: only what depends on nothing but the specs and the model.
 
 use crate::check::{Checked, Counterexample, Judged, Swept};
+use crate::explain::steps;
 use crate::verdict::Verdict;
 use std::fmt::Write as _;
 
@@ -69,7 +70,6 @@ fn named(checked: &Checked, judged: &Judged) -> String {
 }
 
 fn length(path: &Counterexample) -> String {
-    let steps = |count| if count == 1 { "1 step".to_owned() } else { format!("{count} steps") };
     match path.cycle_from {
         None => steps(path.stem()),
         Some(_) => format!("{}, then {} for ever", steps(path.stem()), path.cycle()),

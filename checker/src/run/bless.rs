@@ -26,9 +26,10 @@ impl Program<'_> {
         select(&mut found, args.tier);
         let options = Options {
             fuse: Fuse::OwnLocal,
-            budget: budget(&args.budget, &(self.interrupts)()),
+            budget: budget(&args.budget, &self.interrupted()),
             engine: Engine::All,
             threads: threads(args.threads),
+            asked: None,
         };
         let style = Style::new(args.progress, self.err_terminal);
         let mut worst = Outcome::AsExpected;

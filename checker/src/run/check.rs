@@ -5,6 +5,7 @@ use crate::check::{Options, Swept, sweep};
 use crate::cli::{self, BudgetArgs, Check, CheckFormat};
 use crate::engine::Budget;
 use crate::report::progress::{Shown, Style};
+use crate::report::totals::Totals;
 use crate::report::{human, json, markdown, outcome};
 use crate::spec::{NamedDesign, Problems, Spec, library};
 use crate::status::Outcome;
@@ -14,13 +15,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 impl Program<'_> {
     pub(super) fn check(&mut self, args: &Check) -> Result<Outcome, Failure> {
         let tasks = tasks(args)?;
-        let interrupted = (self.interrupts)();
+        let interrupted = self.interrupted();
         let options = options(args, &interrupted);
         let style = Style::new(args.progress, self.err_terminal);
         let mut sink = sink(self.out, self.out_color, &args.output)?;
         let mut outcomes = Vec::new();
         let mut results: Vec<Swept> = Vec::new();
-        let mut totals = human::Totals::default();
+        let mut totals = Totals::default();
         let mut spec_shown = None;
         for (done, (spec, design)) in tasks.iter().enumerate() {
             if interrupted.load(Ordering::Relaxed) {
@@ -55,7 +56,7 @@ impl Program<'_> {
             }
         }
         match args.format {
-            CheckFormat::Human => sink.write(&totals.line())?,
+            CheckFormat::Human => sink.write(&(totals.line() + &totals.hint()))?,
             CheckFormat::Json => sink.write(&json::results(&results))?,
             CheckFormat::Markdown => sink.write(&markdown::results(&results))?,
         }
@@ -72,6 +73,7 @@ fn options(args: &Check, interrupted: &Arc<AtomicBool>) -> Options {
         budget: budget(&args.budget, interrupted),
         engine: args.engine,
         threads: threads(args.threads),
+        asked: None,
     }
 }
 

@@ -35,6 +35,12 @@ pub(super) fn op(
                 words.get(3).map_or(Some(VmFlags::empty()), |name| vm_flags(source, value, name));
             Some(Op::Fault { file: file?, index: index?, vm_flags: vm_flags? })
         }
+        "access" => {
+            let index = pages(source, value, words[2], 0);
+            let vm_flags =
+                words.get(3).map_or(Some(VmFlags::empty()), |name| vm_flags(source, value, name));
+            Some(Op::Access { file: file?, index: index?, vm_flags: vm_flags? })
+        }
         "willneed" => {
             let index = pages(source, value, words[2], 0);
             let nr_pages = pages(source, value, words[3], 1);

@@ -4,10 +4,12 @@ use super::keys;
 use super::problem::Source;
 use super::tree::{Table, Value, names, shorten, tables};
 use super::world::{KIND_MOST, PAGES_MOST, name};
-use mm_model::ids::{FileId, InodeId};
+use mm_model::ids::{CpuId, FileId, InodeId, MemcgId};
 use mm_model::page_cache::{Folio, FolioFlags, PageCache};
+use mm_model::pooling::POOLED_MOST;
 use mm_model::scenario::{
-    ActorConfig, ActorKind, Expand, FileConfig, InodeConfig, MemcgConfig, Op, Store,
+    ActorConfig, ActorKind, Expand, FileConfig, InodeConfig, MemcgConfig, Op, Store, TaskContext,
+    TaskFlags,
 };
 use mm_model::units::{PageIndex, Pages};
 use mm_model::world::FileRaState;
@@ -117,7 +119,7 @@ fn same_inode(
 }
 
 /// Keys of the pages, which two open files of one inode share.
-const OF_INODE: [&str; 5] = ["pages", "min-order", "max-order", "expands", "cached"];
+const OF_INODE: [&str; 6] = ["pages", "min-order", "max-order", "expands", "cached", "pooled"];
 
 fn inode(source: &mut Source<'_>, table: &Table<'_>, name: &str) -> Option<InodeConfig> {
     let pages = table.require(source, keys::FILE.name, "pages")?;
@@ -133,6 +135,16 @@ fn inode(source: &mut Source<'_>, table: &Table<'_>, name: &str) -> Option<Inode
         let message = format!("`max-order` is `{max_order}`, below the `min-order` of {min_order}");
         source.problem(at, message);
         return None;
+    }
+    let pooled = match table.get("pooled") {
+        Some(value) => value.flag(source, "pooled")?,
+        None => false,
+    };
+    if pooled && pages > POOLED_MOST.0 {
+        let at = table.get("pages").map_or(table.at, |value| value.at);
+        let message = format!("`pages` is `{pages}`, more than a pooled file needs to have");
+        let hint = "it stands for a large file: a window of it is enough, and at most 64 pages";
+        source.problem_with_hint(at, message, hint);
     }
     let expands = match table.get("expands") {
         Some(value) => Some(expand(source, value)?),
@@ -161,6 +173,7 @@ fn inode(source: &mut Source<'_>, table: &Table<'_>, name: &str) -> Option<Inode
         cached,
         expands,
         shared: false,
+        pooled,
     })
 }
 
@@ -257,6 +270,15 @@ fn readahead_state(source: &mut Source<'_>, value: &Value<'_>) -> Option<FileRaS
     })
 }
 
+/// The devices that end reads, one for each inode.
+pub(super) fn devices(files: &Files) -> impl Iterator<Item = ActorConfig> {
+    files.inodes.iter().enumerate().map(|(at, inode)| ActorConfig {
+        name: format!("io/{}", inode.name),
+        task: TaskContext { memcg: MemcgId(0), cpu: CpuId(0), flags: TaskFlags::empty() },
+        kind: ActorKind::Device(InodeId::from(at)),
+    })
+}
+
 /// Whose memory a file's pages are, and who shares what.
 pub(super) fn settle(
     source: &mut Source<'_>,
@@ -269,7 +291,7 @@ pub(super) fn settle(
             ActorKind::Task { program, .. } => {
                 program.iter().any(|op| op.file() == Some(FileId::from(at)))
             }
-            ActorKind::DrainWorker | ActorKind::Kswapd { .. } => false,
+            ActorKind::DrainWorker | ActorKind::Device(_) | ActorKind::Kswapd { .. } => false,
         };
         let users: Vec<&ActorConfig> = actors.iter().filter(uses).collect();
         file.shared = users.len() > 1;
@@ -292,7 +314,7 @@ pub(super) fn settle(
             |op: &Op| op.file().is_some_and(|used| files.open[used.index()].inode == file.inode);
         let uses = |actor: &&ActorConfig| match &actor.kind {
             ActorKind::Task { program, .. } => program.iter().any(of_inode),
-            ActorKind::DrainWorker | ActorKind::Kswapd { .. } => false,
+            ActorKind::DrainWorker | ActorKind::Device(_) | ActorKind::Kswapd { .. } => false,
         };
         let users = actors.iter().filter(uses).count();
         files.inodes[file.inode.index()].shared = users > 1;

@@ -127,6 +127,21 @@ pub const WORLD: Section = Section {
             "Whether the file system may leave the end of a batch unread; `false` by default.",
         ),
         key(
+            "io",
+            "When a read ends that readahead has submitted: `at-once` (the default), `file` (some \
+             time later, together with all of the file that is submitted by then, and of a pooled \
+             file no later than the next access begins), `batch` \
+             (together with all that was submitted with it) or `page` (each folio by itself). \
+             Later reads end by the step of a device, `io/FILE`.",
+        ),
+        key(
+            "evicts",
+            "Which cached folios a pass takes: `any` (the default), `unmapped-first` (any, but one \
+             that a running access has mapped only if there is nothing else), `fifo` (those added \
+             first) or `lru` (as `fifo`, but one that was used since a pass last looked goes \
+             round once).",
+        ),
+        key(
             "congested",
             "Whether the task's block device cgroup may be congested; `false` by default.",
         ),
@@ -218,6 +233,12 @@ pub const FILE: Section = Section {
         key(
             "cached",
             "Its folios at the start, a list of `PAGE [order N] [mark]`; they are up to date.",
+        ),
+        key(
+            "pooled",
+            "Whether it stands for a large file of one task: each access goes to a part of it that \
+             nobody has used before, and pages of older accesses are only counted; `false` by \
+             default.",
         ),
         key(
             "ra",

@@ -58,6 +58,12 @@ pub fn read(path: &Path) -> Result<String, Problems> {
     })
 }
 
+/// The text of a spec, from the disk or from what the binary carries.
+pub fn text(file: &str) -> Result<String, Problems> {
+    let carried = EMBEDDED.iter().find(|(name, _)| *name == file && !Path::new(file).exists());
+    carried.map_or_else(|| read(Path::new(file)), |(_, text)| Ok((*text).to_owned()))
+}
+
 type Text = (String, Result<String, Problems>, bool);
 
 /// The specs at a path.

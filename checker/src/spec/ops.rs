@@ -78,6 +78,13 @@ pub const OPS: &[OpDoc] = &[
                   is going to be used (`VM_SEQ_READ`, `VM_RAND_READ`, `VM_HUGEPAGE`).",
     },
     OpDoc {
+        name: "access",
+        usage: "access FILE PAGE [seq|rand|huge]",
+        summary: "An instruction that accesses a page of a mapped file: it faults, and faults again \
+                  as long as the page is gone or no memory is left when it retires. Written as \
+                  `fault`.",
+    },
+    OpDoc {
         name: "willneed",
         usage: "willneed FILE PAGE PAGES",
         summary: "`posix_fadvise(POSIX_FADV_WILLNEED)`, through `force_page_cache_ra()`. Either \
@@ -167,7 +174,9 @@ fn op(
         "lru-add" => Some(Op::LruAdd { nr_pages: pages(source, words[1])? }),
         "write" => write(source, value, places, memcg, [words[1], words[2]]),
         "madvise-stockpile" => Some(Op::Stockpile { nr_pages: pages(source, words[1])? }),
-        "read" | "fault" | "willneed" | "window" => file_ops::op(source, value, places, &words),
+        "read" | "fault" | "access" | "willneed" | "window" => {
+            file_ops::op(source, value, places, &words)
+        }
         "signal" => Some(Op::Signal { actor: task(source, value, places, words[1])? }),
         _ => {
             let nr_folios = number(source, value, words[2], "folios", 1);

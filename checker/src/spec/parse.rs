@@ -4,7 +4,7 @@ use super::actors::Places;
 use super::problem::{Problems, Source};
 use super::tree::{Table, names, parse as parse_tree};
 use super::{Point, Spec, Tier, actors, designs, expect, files, kernel, keys, sweep, world};
-use mm_model::scenario::{Pass, Scenario};
+use mm_model::scenario::{Io, Pass, Scenario};
 
 const TIERS: &[(&str, Tier)] = &[("pr", Tier::Pr), ("nightly", Tier::Nightly)];
 
@@ -65,9 +65,12 @@ fn read(
         file_names: names(root, "file"),
         ram: root.get("ram").is_some(),
     };
-    let actors = actors::read(source, root, &mut places);
+    let mut actors = actors::read(source, root, &mut places);
     let cpus = places.cpus;
     files::settle(source, &mut files, &memcgs, &actors);
+    if policy.as_ref().is_some_and(|policy| policy.file.io != Io::AtOnce) {
+        actors.extend(files::devices(&files));
+    }
     let designs = designs::read(source, root);
     let expectations = expect::read(source, root, &designs, &actors);
     let design = designs.first()?.design.clone();

@@ -124,7 +124,7 @@ impl<'a> Source<'a> {
 }
 
 /// `FILE:LINE:COLUMN` of a byte; lines and columns count from 1, columns in characters.
-pub(super) fn place(file: &str, text: &str, at: usize) -> String {
+pub fn place(file: &str, text: &str, at: usize) -> String {
     let before = &text[..text.floor_char_boundary(at)];
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;

@@ -6,8 +6,8 @@ use super::{keys, lists};
 use mm_model::ids::MemcgId;
 use mm_model::lru::EvictionOrder;
 use mm_model::scenario::{
-    CpuConfig, FilePolicy, Granularity, MemcgConfig, OomOutcome, Pass, PassFrees, Policy, Ram,
-    ReclaimPolicy, ReclaimSteps, Steps,
+    CpuConfig, Evicts, FilePolicy, Granularity, Io, MemcgConfig, OomOutcome, Pass, PassFrees,
+    Policy, Ram, ReclaimPolicy, ReclaimSteps, Steps,
 };
 use mm_model::units::Pages;
 
@@ -31,6 +31,14 @@ const fn steps(pass: Pass, walk: Steps, inside: Steps) -> ReclaimSteps {
 }
 
 const ORDER: &[(&str, EvictionOrder)] = &[("lru", EvictionOrder::Lru), ("any", EvictionOrder::Any)];
+const IO: &[(&str, Io)] =
+    &[("at-once", Io::AtOnce), ("file", Io::File), ("batch", Io::Batch), ("page", Io::Page)];
+const EVICTS: &[(&str, Evicts)] = &[
+    ("any", Evicts::Any),
+    ("unmapped-first", Evicts::UnmappedFirst),
+    ("fifo", Evicts::Fifo),
+    ("lru", Evicts::Lru),
+];
 const PASS_FREES: &[(&str, PassFrees)] = &[("goal", PassFrees::Goal), ("bound", PassFrees::Bound)];
 const OOM: &[(&str, OomOutcome)] =
     &[("none", OomOutcome::None), ("kill", OomOutcome::Kill), ("pending", OomOutcome::Pending)];
@@ -78,6 +86,12 @@ pub(super) fn policy(source: &mut Source<'_>, root: &Table<'_>) -> Option<Policy
     }
     if let Some(value) = table.get("eviction-order") {
         policy.reclaim.order = value.one_of(source, "eviction-order", ORDER)?;
+    }
+    if let Some(value) = table.get("io") {
+        policy.file.io = value.one_of(source, "io", IO)?;
+    }
+    if let Some(value) = table.get("evicts") {
+        policy.file.evicts = value.one_of(source, "evicts", EVICTS)?;
     }
     let mut flag = |key, into: &mut bool| {
         if let Some(value) = table.get(key) {

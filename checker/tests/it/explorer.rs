@@ -9,19 +9,14 @@ use mm_model::ids::ActorId;
 use mm_model::machine::Fuse;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::mpsc;
 use std::time::Duration;
 
 const ANY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 0);
 
 fn served() -> SocketAddr {
-    let (sender, receiver) = mpsc::channel();
+    let scenario = two_at_the_limit(&Changes::NONE);
     // The server ends with the test process: there is no other way to end it.
-    std::thread::spawn(move || {
-        let scenario = two_at_the_limit(&Changes::NONE);
-        serve(&scenario, Fuse::No, ANY, |addr| sender.send(addr).expect("the test waits"))
-    });
-    receiver.recv_timeout(Duration::from_secs(10)).expect("it is served")
+    serve(&scenario, Fuse::No, ANY, &[]).expect("it is served").addr
 }
 
 #[test]
@@ -45,12 +40,22 @@ fn a_lasso_has_a_deep_link_whose_two_ends_are_the_same_state() {
         let link = deep_link(&scenario, Fuse::No, choices).expect("it is a path");
         let path = link.replace("#/steps", "/.states");
         let answer = get(addr, &path);
-        answer.split_once("\r\n\r\n").expect("an answer has a body").1.to_owned()
+        let body = answer.split_once("\r\n\r\n").expect("an answer has a body").1;
+        without_diagrams(body)
     });
     assert!(before.contains("try_charge_memcg"));
     assert_eq!(before, after);
     let start = get(addr, "/.states/0");
     assert!(!start.ends_with(&before), "the lasso does not begin at the start");
+}
+
+/// The states after a path, without the diagrams of the paths that lead to them.
+fn without_diagrams(body: &str) -> String {
+    let mut states: Vec<serde_json::Value> = serde_json::from_str(body).expect("it is JSON");
+    for state in &mut states {
+        state.as_object_mut().expect("an object").remove("svg").expect("it has a diagram");
+    }
+    serde_json::Value::Array(states).to_string()
 }
 
 fn get(addr: SocketAddr, path: &str) -> String {
@@ -71,6 +76,6 @@ fn get(addr: SocketAddr, path: &str) -> String {
 fn an_address_in_use_is_an_error_and_no_panic() {
     let taken = TcpListener::bind(ANY).expect("some port is free");
     let addr = taken.local_addr().expect("it is bound");
-    let served = serve(&two_at_the_limit(&Changes::NONE), Fuse::No, addr, |_| {});
+    let served = serve(&two_at_the_limit(&Changes::NONE), Fuse::No, addr, &[]);
     assert!(matches!(served, Err(ServeError::Bind(at, _)) if at == addr));
 }

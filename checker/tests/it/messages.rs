@@ -158,6 +158,7 @@ fn by_shared_memory() -> Seen {
             At::Task(Task::User(at)) => Some((at, actor.current.held.0)),
             At::Task(Task::Kernel(..) | Task::ReturnToUser(..) | Task::Exited)
             | At::DrainWorker(_)
+            | At::Device
             | At::Kswapd(_) => None,
         });
         Some((state.world.memcgs[0].memory.usage.0, tasks.collect::<Option<Vec<_>>>()?))

@@ -68,6 +68,7 @@ impl Env for Heard {
             | Event::Requested(_)
             | Event::Fulfilled(..)
             | Event::Reclaimed(..)
+            | Event::Unused(..)
             | Event::Restarted(_)
             | Event::Signalled(_)
             | Event::Wrapped(_) => {}
@@ -94,6 +95,7 @@ impl Alone {
         let mut kernel = Ctx {
             scenario: &self.scenario,
             world: &mut self.world,
+            actors: &[],
             me: ActorId(0),
             task: &task,
             current: &mut Current::default(),

@@ -79,6 +79,7 @@ fn wraps(scenario: &Scenario) -> BTreeSet<&'static str> {
                 | Event::Requested(_)
                 | Event::Fulfilled(..)
                 | Event::Reclaimed(..)
+                | Event::Unused(..)
                 | Event::Restarted(_)
                 | Event::Signalled(_)
                 | Event::ReadAhead(_) => None,

@@ -144,6 +144,7 @@ fn explore(scenario: &Scenario, fuse: Fuse) -> Seen {
                     | Event::Requested(_)
                     | Event::Fulfilled(..)
                     | Event::Reclaimed(..)
+                    | Event::Unused(..)
                     | Event::Signalled(_)
                     | Event::Wrapped(_)
                     | Event::ReadAhead(_) => {}
@@ -273,6 +274,7 @@ fn only_the_last_attempt_sees_what_another_cpu_has_collected() {
             | Event::Requested(_)
             | Event::Fulfilled(..)
             | Event::Reclaimed(..)
+            | Event::Unused(..)
             | Event::Restarted(_)
             | Event::Signalled(_)
             | Event::Wrapped(_)

@@ -97,6 +97,7 @@ impl Env for Run {
             | Event::ReadAhead(_)
             | Event::Requested(_)
             | Event::Reclaimed(..)
+            | Event::Unused(..)
             | Event::Restarted(_)
             | Event::Signalled(_) => {}
         }
@@ -212,6 +213,7 @@ fn against_bounds() -> String {
             let requests = scenario.actors.iter().flat_map(|actor| match &actor.kind {
                 mm_model::scenario::ActorKind::Task { program, .. } => program.as_slice(),
                 mm_model::scenario::ActorKind::DrainWorker
+                | mm_model::scenario::ActorKind::Device(_)
                 | mm_model::scenario::ActorKind::Kswapd { .. } => &[],
             });
             let bound = requests
@@ -229,6 +231,7 @@ fn against_bounds() -> String {
                     | Op::Mark { .. }
                     | Op::Read { .. }
                     | Op::Fault { .. }
+                    | Op::Access { .. }
                     | Op::WillNeed { .. }
                     | Op::Window { .. } => None,
                 })

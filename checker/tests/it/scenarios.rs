@@ -120,6 +120,7 @@ impl Small {
             cached: Vec::new(),
             expands: None,
             shared: true,
+            pooled: false,
         });
         self.0.files.push(FileConfig {
             name: "file".to_owned(),

@@ -61,6 +61,7 @@ impl Env for Quiet {
             | Event::Requested(_)
             | Event::Fulfilled(..)
             | Event::Reclaimed(..)
+            | Event::Unused(..)
             | Event::Restarted(_)
             | Event::Signalled(_)
             | Event::ReadAhead(_) => {}
@@ -89,6 +90,7 @@ pub(crate) fn scenario(design: Design, store: Store) -> Scenario {
         cached: Vec::new(),
         expands: None,
         shared: false,
+        pooled: false,
     };
     let file = FileConfig {
         name: "file".to_owned(),
@@ -145,6 +147,7 @@ fn fill_with(
     let mut kernel = Ctx {
         scenario,
         world,
+        actors: &[],
         me: ActorId(0),
         task: &task,
         current: &mut Current::default(),

@@ -24,7 +24,9 @@ impl Kswapd {
     pub(crate) fn locality(self, config: &ActorConfig, scenario: &Scenario) -> Locality {
         let low = match config.kind {
             ActorKind::Kswapd { low, .. } => low,
-            ActorKind::Task { .. } | ActorKind::DrainWorker => unreachable!("it is kswapd"),
+            ActorKind::Task { .. } | ActorKind::DrainWorker | ActorKind::Device(_) => {
+                unreachable!("it is kswapd")
+            }
         };
         self.0.map_or(Locality::BlockedUntil(Guard::FreePagesBelow(low)), |frame| {
             frame.locality(scenario, &config.task)

@@ -1,17 +1,19 @@
 //! A task: runs a program of kernel entry points, once or for ever.
 
+mod access;
 mod enter;
 mod entry;
 use crate::actor::OpenOperations;
 use crate::env::{Event, Operation};
 use crate::gfp::Gfp;
-use crate::ids::MemcgId;
+use crate::ids::{FileId, MemcgId};
 use crate::mm::memcontrol::mem_cgroup_handle_over_high::MemCgroupHandleOverHigh;
 use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
 use crate::mm::readahead::ra_locality;
-use crate::scenario::{ActorConfig, Op, Scenario};
+use crate::page_cache::Pin;
+use crate::scenario::{ActorConfig, Evicts, Op, Scenario};
 use crate::step::{Ctx, Frame, Locality, Next};
-use crate::units::Pages;
+use crate::units::{PageIndex, Pages};
 use enter::enter;
 pub use entry::Entry;
 use serde::{Deserialize, Serialize};
@@ -75,6 +77,8 @@ impl Task {
     pub(crate) fn locality(self, config: &ActorConfig, scenario: &Scenario) -> Option<Locality> {
         match self {
             Self::User(_) if scenario.signals_are_sent() => Some(Locality::Shared),
+            // Pages that are only counted are never used again, which a pass can tell.
+            Self::User(_) if scenario.policy.file.evicts == Evicts::Lru => Some(Locality::Shared),
             Self::User(op) => Some(match config.op(op) {
                 Op::Charge { .. }
                 | Op::Uncharge { .. }
@@ -83,6 +87,7 @@ impl Task {
                 | Op::WriteMax { .. }
                 | Op::Read { .. }
                 | Op::Fault { .. }
+                | Op::Access { .. }
                 | Op::WillNeed { .. } => Locality::Local,
                 Op::Window { file, .. } => ra_locality(scenario, file),
                 // A call that is refused at once takes no other step that anybody could see.
@@ -104,6 +109,22 @@ impl Task {
                 std::iter::once((Operation::ReturnToUser, Gfp::KERNEL)).collect()
             }
             Self::User(_) | Self::Exited => OpenOperations::new(),
+        }
+    }
+
+    /// The folios it holds.
+    pub(crate) fn pins(&self) -> Option<Pin> {
+        match self {
+            Self::Kernel(_, entry) => entry.pins(),
+            Self::User(_) | Self::ReturnToUser(..) | Self::Exited => None,
+        }
+    }
+
+    /// The page an access has mapped and not yet used.
+    pub(crate) const fn maps(&self) -> Option<(FileId, PageIndex)> {
+        match self {
+            Self::Kernel(_, entry) => entry.maps(),
+            Self::User(_) | Self::ReturnToUser(..) | Self::Exited => None,
         }
     }
 

@@ -1,5 +1,6 @@
 //! mm/vmscan.c: reclaim.
 
+pub(crate) mod answered_pass;
 pub mod balance_pgdat;
 pub mod do_try_to_free_pages;
 pub mod get_scan_count;

@@ -4,9 +4,10 @@ use super::{Property, Transition};
 use crate::env::{Call, Errno, Event};
 use crate::ids::MemcgId;
 use crate::lru::{FolioFlags, Run};
+use crate::mm::vmscan::answered_pass::evictable;
 use crate::scenario::Scenario;
+use crate::state::State;
 use crate::units::Pages;
-use crate::world::World;
 
 /// Who gives up had nothing to take.
 pub(super) const PROPERTY: Property = Property {
@@ -23,7 +24,7 @@ pub(super) const PROPERTY: Property = Property {
                 Target::Machine => true,
             };
             let mut subtree = step.scenario.memcg_ids().filter(below);
-            !subtree.any(|memcg| reclaimable(step.scenario, &step.to.world, memcg, target))
+            !subtree.any(|memcg| reclaimable(step.scenario, step.to, memcg, target))
         })
     },
 };
@@ -54,6 +55,7 @@ fn gave_up(step: &Transition<'_>) -> Option<Target> {
             | Event::Requested(_)
             | Event::Fulfilled(..)
             | Event::Reclaimed(..)
+            | Event::Unused(..)
             | Event::Restarted(_)
             | Event::Signalled(_)
             | Event::Wrapped(_)
@@ -64,7 +66,8 @@ fn gave_up(step: &Transition<'_>) -> Option<Target> {
     gave_up
 }
 
-fn reclaimable(scenario: &Scenario, world: &World, memcg: MemcgId, target: Target) -> bool {
+fn reclaimable(scenario: &Scenario, state: &State, memcg: MemcgId, target: Target) -> bool {
+    let world = &state.world;
     let config = &scenario.memcgs[memcg.index()].reclaim;
     let memcg_now = &world.memcgs[memcg.index()];
     if target != Target::Memcg(memcg)
@@ -88,6 +91,7 @@ fn reclaimable(scenario: &Scenario, world: &World, memcg: MemcgId, target: Targe
     });
     let collected = world.cpus.iter().flat_map(|cpu| &cpu.lru_add);
     memcg_now.lru > Pages::ZERO
+        || evictable(scenario, world, &state.actors, memcg)
         || listed
         || collected.filter(|add| add.memcg == memcg).any(|add| free(add.list.file(), &add.run))
 }

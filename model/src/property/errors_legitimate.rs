@@ -25,6 +25,7 @@ pub(super) const PROPERTY: Property = Property {
             | Event::Requested(_)
             | Event::Fulfilled(..)
             | Event::Reclaimed(..)
+            | Event::Unused(..)
             | Event::Restarted(_)
             | Event::Signalled(_)
             | Event::Wrapped(_)
@@ -41,6 +42,7 @@ fn may_return(operation: Operation, gfp: Gfp) -> &'static [Errno] {
         Operation::ReclaimWrite => &[Errno::EAGAIN, Errno::EINTR],
         Operation::Stockpile => &[Errno::EINVAL, Errno::ENOMEM, Errno::EINTR, Errno::EAGAIN],
         Operation::Fault => &[Errno::ENOMEM, Errno::EFAULT],
+        Operation::Access => &[Errno::EFAULT],
         Operation::Uncharge
         | Operation::HighWrite
         | Operation::MaxWrite

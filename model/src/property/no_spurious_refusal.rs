@@ -23,6 +23,7 @@ pub(super) const PROPERTY: Property = Property {
             | Event::Requested(_)
             | Event::Fulfilled(..)
             | Event::Reclaimed(..)
+            | Event::Unused(..)
             | Event::Restarted(_)
             | Event::Signalled(_)
             | Event::Wrapped(_)

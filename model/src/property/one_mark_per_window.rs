@@ -23,6 +23,7 @@ pub(super) fn ended(events: &[Event]) -> impl Iterator<Item = &RequestSummary> {
         | Event::Requested(_)
         | Event::Fulfilled(..)
         | Event::Reclaimed(..)
+        | Event::Unused(..)
         | Event::Restarted(_)
         | Event::Signalled(_)
         | Event::End(..)

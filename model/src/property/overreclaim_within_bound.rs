@@ -26,6 +26,7 @@ pub(super) const PROPERTY: Property = Property {
             | Event::AboveMax(..)
             | Event::Requested(_)
             | Event::Reclaimed(..)
+            | Event::Unused(..)
             | Event::Restarted(_)
             | Event::Signalled(_)
             | Event::Wrapped(_)

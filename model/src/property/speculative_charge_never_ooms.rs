@@ -31,6 +31,7 @@ fn speculative_call(step: &Transition<'_>, call: impl Fn(&Call) -> bool) -> bool
             | Event::Requested(_)
             | Event::Fulfilled(..)
             | Event::Reclaimed(..)
+            | Event::Unused(..)
             | Event::Restarted(_)
             | Event::Signalled(_)
             | Event::Wrapped(_)

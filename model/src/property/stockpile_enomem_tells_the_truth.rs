@@ -44,6 +44,7 @@ fn refused(step: &Transition<'_>) -> Option<Pages> {
         | Op::Mark { .. }
         | Op::Read { .. }
         | Op::Fault { .. }
+        | Op::Access { .. }
         | Op::WillNeed { .. }
         | Op::Window { .. } => None,
     }

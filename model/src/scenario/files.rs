@@ -51,6 +51,9 @@ pub struct InodeConfig {
     pub expands: Option<Expand>,
     /// More than one actor uses its pages.
     pub shared: bool,
+    /// Of its pages only those that the running access may still need are told apart; older ones
+    /// are only counted.
+    pub pooled: bool,
 }
 
 /// How a page cache is stored.
@@ -106,6 +109,44 @@ bitflags::bitflags! {
     }
 }
 
+/// Which cached folios a pass takes that the world answers for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Evicts {
+    /// Any.
+    #[default]
+    Any,
+    /// Any, but one that a running access has mapped only if there is nothing else.
+    UnmappedFirst,
+    /// Those that were added first.
+    Fifo,
+    /// Those that were added first, but one that was used since a pass last looked goes round once.
+    Lru,
+}
+
+impl Evicts {
+    /// Whether the order in which folios were added matters.
+    pub const fn in_order(self) -> bool {
+        matches!(self, Self::Fifo | Self::Lru)
+    }
+}
+
+/// When a read of folios ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Io {
+    /// At once, where it is submitted.
+    #[default]
+    AtOnce,
+    /// Some time later, together with all of the same file that is submitted by then; of a pooled
+    /// file no later than the next access begins.
+    File,
+    /// Some time later, together with all folios that were submitted with it.
+    Batch,
+    /// Some time later, each folio by itself.
+    Page,
+}
+
 /// What the outside world may do to files. By default nothing ever goes wrong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
@@ -121,4 +162,8 @@ pub struct FilePolicy {
     pub fs_leaves: bool,
     /// The task's block device cgroup may be congested.
     pub congested: bool,
+    /// When reads end.
+    pub io: Io,
+    /// Which cached folios a pass takes.
+    pub evicts: Evicts,
 }

@@ -1,10 +1,10 @@
 //! How a task enters the kernel: what each entry of a program calls.
 
 use super::Entry;
+use super::access::Access;
 use crate::env::{Ask, Event, Operation};
 use crate::gfp::Gfp;
 use crate::lru::{FolioFlags, LruList};
-use crate::mm::filemap::filemap_fault::FilemapFault;
 use crate::mm::filemap::filemap_read::FilemapRead;
 use crate::mm::madvise::madvise_stockpile::MadviseStockpile;
 use crate::mm::memcontrol::memcg_uncharge::MemcgUncharge;
@@ -16,6 +16,7 @@ use crate::mm::readahead::ReadaheadControl;
 use crate::mm::readahead::force_page_cache_ra::ForcePageCacheRa;
 use crate::mm::readahead::page_cache_ra_order::PageCacheRaOrder;
 use crate::mm::swap::folio_add_lru::folio_add_lru;
+use crate::pooling::forget;
 use crate::scenario::{Op, Pick};
 use crate::step::Ctx;
 use crate::units::{PageIndex, Pages};
@@ -74,9 +75,11 @@ pub(super) fn enter(op: Op, kernel: &mut Ctx<'_>) -> Option<Entry> {
             mark(kernel, nr_folios, |of| if set { of | flags } else { of - flags });
             None
         }
-        Op::Read { .. } | Op::Fault { .. } | Op::WillNeed { .. } | Op::Window { .. } => {
-            Some(enter_file(op, kernel))
-        }
+        Op::Read { .. }
+        | Op::Fault { .. }
+        | Op::Access { .. }
+        | Op::WillNeed { .. }
+        | Op::Window { .. } => Some(enter_file(op, kernel)),
     }
 }
 
@@ -89,9 +92,14 @@ fn enter_file(op: Op, kernel: &mut Ctx<'_>) -> Entry {
             Entry::Read(FilemapRead::enter(file, pos, count))
         }
         Op::Fault { file, index, vm_flags } => {
-            kernel.note(Event::Begin(Operation::Fault, Gfp::KERNEL));
+            forget(kernel, file);
             let index = PageIndex(pick(kernel, index));
-            Entry::Fault(FilemapFault::enter(file, index, vm_flags))
+            Entry::Access(Access::enter(kernel, (file, index, vm_flags), true))
+        }
+        Op::Access { file, index, vm_flags } => {
+            forget(kernel, file);
+            let index = PageIndex(pick(kernel, index));
+            Entry::Access(Access::enter(kernel, (file, index, vm_flags), false))
         }
         Op::WillNeed { file, index, nr_pages } => {
             let index = PageIndex(pick(kernel, index));

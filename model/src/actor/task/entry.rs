@@ -1,10 +1,10 @@
 //! The kernel functions that an entry of a program calls.
 
+use super::access::Access;
 use crate::actor::OpenOperations;
 use crate::env::{Ask, Errno, Event, Operation};
 use crate::gfp::Gfp;
-use crate::ids::MemcgId;
-use crate::mm::filemap::filemap_fault::FilemapFault;
+use crate::ids::{FileId, MemcgId};
 use crate::mm::filemap::filemap_read::FilemapRead;
 use crate::mm::madvise::madvise_stockpile::MadviseStockpile;
 use crate::mm::memcontrol::memcg_uncharge::MemcgUncharge;
@@ -14,9 +14,10 @@ use crate::mm::memcontrol::memory_reclaim::MemoryReclaim;
 use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
 use crate::mm::readahead::force_page_cache_ra::ForcePageCacheRa;
 use crate::mm::readahead::page_cache_ra_order::PageCacheRaOrder;
+use crate::page_cache::Pin;
 use crate::scenario::{ActorConfig, Scenario};
 use crate::step::{Ctx, Frame, Locality, Next};
-use crate::units::Pages;
+use crate::units::{PageIndex, Pages};
 use serde::{Deserialize, Serialize};
 
 /// The kernel function an entry of the program has called.
@@ -36,8 +37,8 @@ pub enum Entry {
     Stockpile(MadviseStockpile),
     /// A read.
     Read(FilemapRead),
-    /// A page fault.
-    Fault(FilemapFault),
+    /// An access to a mapped page, or one fault of it.
+    Access(Access),
     /// Pages that will be needed.
     WillNeed(ForcePageCacheRa),
     /// A window.
@@ -91,11 +92,7 @@ impl Entry {
                 kernel.note(Event::End(Operation::Read, Gfp::KERNEL, result));
                 Next::Return(())
             }),
-            Self::Fault(frame) => frame.step(kernel).within(Self::Fault, |result| {
-                let result = result.map_or_else(|errno| errno as i64, |()| 0);
-                kernel.note(Event::End(Operation::Fault, Gfp::KERNEL, result));
-                Next::Return(())
-            }),
+            Self::Access(frame) => frame.step(kernel).within(Self::Access, Next::Return),
             Self::WillNeed(frame) => frame.step(kernel).within(Self::WillNeed, |ractl| {
                 ractl.end(kernel);
                 Next::Return(())
@@ -107,25 +104,30 @@ impl Entry {
         }
     }
 
-    pub(super) const fn operation(self) -> (Operation, Gfp) {
-        match self {
-            Self::Charge(frame) => (Operation::Charge, frame.gfp()),
-            Self::Uncharge(_) => (Operation::Uncharge, Gfp::empty()),
-            Self::WriteReclaim(_) => (Operation::ReclaimWrite, Gfp::empty()),
-            Self::WriteHigh(_) => (Operation::HighWrite, Gfp::empty()),
-            Self::WriteMax(_) => (Operation::MaxWrite, Gfp::empty()),
-            Self::Stockpile(_) => (Operation::Stockpile, Gfp::empty()),
-            Self::Read(_) => (Operation::Read, Gfp::KERNEL),
-            Self::Fault(_) => (Operation::Fault, Gfp::KERNEL),
-            Self::WillNeed(_) | Self::Window(_) => (Operation::Readahead, Gfp::READAHEAD),
-        }
+    /// The operations that are open, outermost first: a read and a fault may read ahead.
+    pub(super) fn open(&self) -> OpenOperations {
+        let ahead = (Operation::Readahead, Gfp::READAHEAD);
+        let (outer, within) = match self {
+            Self::Charge(frame) => ((Operation::Charge, frame.gfp()), None),
+            Self::Uncharge(_) => ((Operation::Uncharge, Gfp::empty()), None),
+            Self::WriteReclaim(_) => ((Operation::ReclaimWrite, Gfp::empty()), None),
+            Self::WriteHigh(_) => ((Operation::HighWrite, Gfp::empty()), None),
+            Self::WriteMax(_) => ((Operation::MaxWrite, Gfp::empty()), None),
+            Self::Stockpile(_) => ((Operation::Stockpile, Gfp::empty()), None),
+            Self::Read(frame) => {
+                ((Operation::Read, Gfp::KERNEL), frame.reads_ahead().then_some(ahead))
+            }
+            Self::Access(frame) => return frame.open(),
+            Self::WillNeed(_) | Self::Window(_) => (ahead, None),
+        };
+        std::iter::once(outer).chain(within).collect()
     }
 
-    /// What is open: a read and a fault may read ahead.
-    pub(super) fn open(self) -> OpenOperations {
-        let reads_ahead = match &self {
-            Self::Read(frame) => frame.reads_ahead(),
-            Self::Fault(frame) => frame.reads_ahead(),
+    /// The folios it holds.
+    pub(super) fn pins(&self) -> Option<Pin> {
+        match self {
+            Self::Read(frame) => frame.pins(),
+            Self::Access(frame) => frame.pins(),
             Self::Charge(_)
             | Self::Uncharge(_)
             | Self::WriteReclaim(_)
@@ -133,10 +135,13 @@ impl Entry {
             | Self::WriteMax(_)
             | Self::Stockpile(_)
             | Self::WillNeed(_)
-            | Self::Window(_) => false,
-        };
-        let within = reads_ahead.then_some((Operation::Readahead, Gfp::READAHEAD));
-        std::iter::once(self.operation()).chain(within).collect()
+            | Self::Window(_) => None,
+        }
+    }
+
+    /// The page an access has mapped and not yet used.
+    pub(super) const fn maps(&self) -> Option<(FileId, PageIndex)> {
+        if let Self::Access(frame) = self { frame.maps() } else { None }
     }
 
     pub(super) fn charging(&self) -> Option<&TryChargeMemcg> {
@@ -148,7 +153,7 @@ impl Entry {
             | Self::WriteMax(_)
             | Self::Stockpile(_) => None,
             Self::Read(frame) => frame.charging(),
-            Self::Fault(frame) => frame.charging(),
+            Self::Access(frame) => frame.charging(),
             Self::WillNeed(frame) => frame.charging(),
             Self::Window(frame) => frame.charging(),
         }
@@ -163,7 +168,7 @@ impl Entry {
             Self::WriteMax(frame) => frame.locality(scenario, &config.task),
             Self::Stockpile(frame) => frame.locality(scenario, &config.task),
             Self::Read(frame) => frame.locality(scenario, &config.task),
-            Self::Fault(frame) => frame.locality(scenario, &config.task),
+            Self::Access(frame) => frame.locality(scenario, &config.task),
             Self::WillNeed(frame) => frame.locality(scenario, &config.task),
             Self::Window(frame) => frame.locality(scenario, &config.task),
         }
@@ -178,7 +183,7 @@ impl Entry {
             Self::WriteMax(frame) => frame.in_flight(scenario, level),
             Self::Stockpile(frame) => frame.in_flight(scenario, level),
             Self::Read(frame) => frame.in_flight(scenario, level),
-            Self::Fault(frame) => frame.in_flight(scenario, level),
+            Self::Access(frame) => frame.in_flight(scenario, level),
             Self::WillNeed(frame) => frame.in_flight(scenario, level),
             Self::Window(frame) => frame.in_flight(scenario, level),
         }
@@ -193,7 +198,7 @@ impl Entry {
             Self::WriteMax(frame) => frame.stack(into),
             Self::Stockpile(frame) => frame.stack(into),
             Self::Read(frame) => frame.stack(into),
-            Self::Fault(frame) => frame.stack(into),
+            Self::Access(frame) => frame.stack(into),
             Self::WillNeed(frame) => frame.stack(into),
             Self::Window(frame) => frame.stack(into),
         }

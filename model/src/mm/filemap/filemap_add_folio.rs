@@ -10,6 +10,7 @@ use crate::page_cache::{Folio, FolioFlags};
 use crate::scenario::{Scenario, TaskContext};
 use crate::step::{Ctx, Frame, Guard, Locality, Next};
 use crate::units::{PageIndex, Pages};
+use crate::world::Added;
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
 
@@ -171,6 +172,11 @@ impl FilemapAddFolio {
             let mut flags = FolioFlags::LOCKED;
             flags.set(FolioFlags::READAHEAD, self.marked);
             kernel.cache(file).insert(Folio { index, order, flags });
+            let memcg = self.memcg(kernel.scenario);
+            if let Some(memcg) = memcg.filter(|_| kernel.scenario.policy.file.evicts.in_order()) {
+                kernel.world.memcg(memcg).order.push(Added::Folio(config.inode, index));
+            }
+            kernel.world.allocate(Pages::of_order(order));
             0
         });
         match result {
@@ -255,6 +261,8 @@ impl Frame for FilemapAddFolio {
             At::Charge => charge(self.nr_pages()),
             // Reclaim frees the node with the last folio.
             At::Store { .. } if scenario.policy.file.tree_nodes => Locality::Shared,
+            // Who adds first is evicted first.
+            At::Store { .. } if scenario.policy.file.evicts.in_order() => Locality::Shared,
             At::Store { .. } => Locality::LocalIf(Guard::RangeAbsent(
                 scenario.file(self.file).inode,
                 self.index,

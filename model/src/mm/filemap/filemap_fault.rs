@@ -9,7 +9,7 @@ use crate::mm::filemap::filemap_add_folio::FilemapAddFolio;
 use crate::mm::filemap::mapping_min_folio_order;
 use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
 use crate::mm::{ALL_VERSIONS, KernelFn};
-use crate::page_cache::{Folio, FolioFlags};
+use crate::page_cache::{Folio, FolioFlags, Pin};
 use crate::scenario::{Scenario, TaskContext, VmFlags};
 use crate::step::{Ctx, Frame, Guard, Locality, Next};
 use crate::units::{PageIndex, Pages};
@@ -88,6 +88,16 @@ impl FilemapFault {
             | At::Lock { .. }
             | At::Locked { .. }
             | At::Create { .. } => false,
+        }
+    }
+
+    /// The folio it holds.
+    pub(crate) const fn pins(&self) -> Option<Pin> {
+        match &self.at {
+            At::Async(_) | At::Trylock { .. } | At::Lock { .. } | At::Locked { .. } => {
+                Some(Pin::page(self.file, self.index))
+            }
+            At::Lookup | At::Sync(_) | At::Find { .. } | At::Create { .. } => None,
         }
     }
 

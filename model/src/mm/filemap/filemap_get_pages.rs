@@ -12,7 +12,7 @@ use crate::mm::readahead::ReadaheadControl;
 use crate::mm::readahead::page_cache_async_ra::PageCacheAsyncRa;
 use crate::mm::readahead::page_cache_sync_ra::PageCacheSyncRa;
 use crate::mm::{ALL_VERSIONS, KernelFn};
-use crate::page_cache::FolioFlags;
+use crate::page_cache::{FolioFlags, Pin};
 use crate::scenario::{Scenario, TaskContext};
 use crate::step::{Ctx, Frame, Guard, Locality, Next};
 use crate::units::{PageIndex, Pages};
@@ -87,6 +87,17 @@ impl FilemapGetPages {
     /// Whether it is in a request to read ahead.
     pub(super) const fn reads_ahead(&self) -> bool {
         matches!(self.at, At::Sync(_) | At::Async(..))
+    }
+
+    /// The folios it holds.
+    pub(super) const fn pins(&self) -> Option<Pin> {
+        match &self.at {
+            At::TestMark(batch)
+            | At::Async(batch, _)
+            | At::TestUptodate(batch)
+            | At::Lock(batch) => Some(Pin { file: self.file, first: self.index, end: batch.end }),
+            At::Lookup | At::Sync(_) | At::LookupAgain | At::Create(_) => None,
+        }
     }
 
     const fn goto(self, at: At) -> ToNext {

@@ -7,9 +7,10 @@ use crate::mm::filemap::filemap_get_pages::FilemapGetPages;
 use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
 use crate::mm::readahead::ra_locality;
 use crate::mm::{ALL_VERSIONS, KernelFn};
+use crate::page_cache::{FolioFlags, Pin};
 use crate::scenario::{Scenario, TaskContext};
 use crate::step::{Ctx, Frame, Locality, Next};
-use crate::units::Pages;
+use crate::units::{PageIndex, Pages};
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
 
@@ -18,7 +19,7 @@ pub const KERNEL: KernelFn = KernelFn {
     name: "filemap_read",
     file: "mm/filemap.c",
     versions: ALL_VERSIONS,
-    left_out: "the copy, and the references it notes on folios; files that end within a page; in \
+    left_out: "the copy; files that end within a page; in \
                6.1 the values of ra->prev_pos between two folios of a batch",
     points: At::VARIANTS,
 };
@@ -69,6 +70,11 @@ impl FilemapRead {
         matches!(&self.at, At::GetPages { callee, .. } if callee.reads_ahead())
     }
 
+    /// The folios it holds.
+    pub(crate) const fn pins(&self) -> Option<Pin> {
+        if let At::GetPages { callee, .. } = &self.at { callee.pins() } else { None }
+    }
+
     const fn goto(self, at: At) -> ToNext {
         Next::Goto(Self { at, ..self })
     }
@@ -95,8 +101,15 @@ impl FilemapRead {
     }
 
     /// After a batch was found: it is copied, as far as it was wanted.
-    fn copy(mut self, scenario: &Scenario, batch_end: u64) -> ToNext {
-        self.pos = batch_end.min(self.end).min(self.size(scenario));
+    fn copy(mut self, kernel: &mut Ctx<'_>, batch_end: PageIndex) -> ToNext {
+        let scenario = kernel.scenario;
+        let cache = kernel.cache(self.file);
+        let mut next = cache.folio(PageIndex(self.pos / 4096));
+        while let Some(folio) = next.filter(|folio| folio.index < batch_end) {
+            cache.change(folio.index, FolioFlags::REFERENCED, FolioFlags::empty());
+            next = cache.folio(folio.end());
+        }
+        self.pos = (batch_end.0 * 4096).min(self.end).min(self.size(scenario));
         let prev_pos = self.pos.cast_signed();
         match scenario.design.prev_pos_store {
             PrevPosStore::Batch => self.goto(At::StorePrevPos { prev_pos, result: None }),
@@ -121,7 +134,7 @@ impl Frame for FilemapRead {
             At::GetPages { prev_pos, callee } => callee.step(kernel).within(
                 |callee| Self { at: At::GetPages { prev_pos, callee }, ..self },
                 |batch| match batch {
-                    Ok(batch) => self.copy(scenario, batch.end.0 * 4096),
+                    Ok(batch) => self.copy(kernel, batch.end),
                     Err(errno) => self.finish(scenario, prev_pos, Err(errno)),
                 },
             ),

@@ -7,6 +7,7 @@ use crate::mm::{ALL_VERSIONS, KernelFn};
 use crate::page_cache::Folio;
 use crate::step::Ctx;
 use crate::units::{PageIndex, Pages};
+use crate::world::Added;
 
 /// The modelled function.
 pub const KERNEL: KernelFn = KernelFn {
@@ -28,6 +29,7 @@ pub fn filemap_remove_folio(kernel: &mut Ctx<'_>, inode: InodeId, index: PageInd
         state.nodes = Pages::ZERO;
     }
     if let Some(memcg) = kernel.scenario.inodes[inode.index()].memcg {
+        kernel.world.memcg(memcg).order.retain(|added| *added != Added::Folio(inode, index));
         kernel.call(Call::File(FileCall::MemCgroupUncharge { memcg, nr_pages }), |kernel| {
             uncharge_freed(kernel, memcg, nr_pages);
             0

@@ -9,7 +9,7 @@ use crate::mm::readahead::readahead_expand::ReadaheadExpand;
 use crate::mm::readahead::{ReadaheadControl, wraps};
 use crate::mm::{ALL_VERSIONS, KernelFn};
 use crate::page_cache::{Folio, FolioFlags};
-use crate::scenario::{Expand, Scenario, TaskContext};
+use crate::scenario::{Expand, Io, Scenario, TaskContext};
 use crate::step::{Ctx, Frame, Locality, Next};
 use crate::units::{PageIndex, Pages};
 use serde::{Deserialize, Serialize};
@@ -85,7 +85,7 @@ impl ReadPages {
         Self::read(kernel, ractl)
     }
 
-    /// The whole batch is one bio: its folios are unlocked together.
+    /// The whole batch is one bio: its folios are unlocked together, now or when the read ends.
     fn read(kernel: &mut Ctx<'_>, mut ractl: ReadaheadControl) -> ToNext {
         let ReadaheadControl { file, index, nr_pages, .. } = ractl;
         let leaves = leaves(kernel, &ractl);
@@ -96,9 +96,16 @@ impl ReadPages {
             if leaves.is_some_and(|leaves| folio.index >= leaves) {
                 leave(kernel, &ractl, folio);
             } else {
+                let first = read == Pages::ZERO;
+                let (set, clear) = match kernel.scenario.policy.file.io {
+                    Io::AtOnce => (FolioFlags::UPTODATE, FolioFlags::LOCKED),
+                    Io::Batch if first => {
+                        (FolioFlags::READING | FolioFlags::BIO, FolioFlags::empty())
+                    }
+                    Io::File | Io::Batch | Io::Page => (FolioFlags::READING, FolioFlags::empty()),
+                };
+                kernel.cache(file).change(folio.index, set, clear);
                 read += folio.nr_pages();
-                let cache = kernel.cache(file);
-                cache.change(folio.index, FolioFlags::UPTODATE, FolioFlags::LOCKED);
             }
         }
         let call = FileCall::ReadPages { file, index, nr_pages };

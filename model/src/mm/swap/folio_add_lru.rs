@@ -7,7 +7,7 @@ use crate::mm::{ALL_VERSIONS, KernelFn};
 use crate::scenario::Pass;
 use crate::step::Ctx;
 use crate::units::Pages;
-use crate::world::LruAdd;
+use crate::world::{Added, LruAdd};
 
 /// The modelled function.
 pub const KERNEL: KernelFn = KernelFn {
@@ -23,7 +23,14 @@ pub const KERNEL: KernelFn = KernelFn {
 pub fn folio_add_lru(kernel: &mut Ctx<'_>, nr_pages: Pages) {
     let memcg = kernel.task.memcg;
     match kernel.scenario.granularity.reclaim.pass {
-        Pass::Answered => kernel.world.memcg(memcg).lru += nr_pages,
+        Pass::Answered => {
+            let in_order = kernel.scenario.policy.file.evicts.in_order();
+            let memcg = kernel.world.memcg(memcg);
+            memcg.lru += nr_pages;
+            if in_order {
+                memcg.order.extend((0..nr_pages.0).map(|_| Added::Counted));
+            }
+        }
         Pass::Walked => {
             let cpu = kernel.task.cpu;
             let collected = &mut kernel.world.cpus[cpu.index()].lru_add;

@@ -1,7 +1,8 @@
 //! `try_to_free_mem_cgroup_pages()`: one reclaim pass over a memcg and everything below it.
 
-use crate::env::{Ask, Call, Event};
+use crate::env::Call;
 use crate::ids::MemcgId;
+use crate::mm::vmscan::answered_pass::pass;
 use crate::mm::vmscan::do_try_to_free_pages::DoTryToFreePages;
 use crate::mm::vmscan::scan_control::{ScanControl, ScanFlags};
 use crate::mm::{ALL_VERSIONS, KernelFn};
@@ -75,33 +76,6 @@ pub(crate) fn frees_at_most(scenario: &Scenario, nr_pages: Pages) -> Pages {
         // takes a cluster of either type and of the one nudge round: 2 * goal + 94 as shipped.
         PassFrees::Bound => Pages(2 * goal.0.saturating_sub(1) + 3 * cluster.0),
     }
-}
-
-/// Frees pages of the subtree, or of all memcgs, as the world answers, and returns how many.
-pub(crate) fn pass(kernel: &mut Ctx<'_>, root: Option<MemcgId>, nr_pages: Pages) -> Pages {
-    let scenario = kernel.scenario;
-    let most = frees_at_most(scenario, nr_pages);
-    let below = |memcg: &MemcgId| root.is_none_or(|root| scenario.in_subtree(*memcg, root));
-    let subtree = || scenario.memcg_ids().filter(below);
-    let mut left: Pages = subtree().map(|memcg| kernel.world.memcg(memcg).lru).sum();
-    let least =
-        if scenario.policy.pass_may_fail { Pages::ZERO } else { left.min(Pages(1)).min(most) };
-    let mut freed = Pages::ZERO;
-    for memcg in subtree() {
-        let lru = kernel.world.memcg(memcg).lru;
-        left -= lru;
-        let at_least = least.saturating_sub(freed + left);
-        let at_most = lru.min(most - freed);
-        let more = kernel.ask(Ask::PassFrees(memcg), (at_most - at_least).0);
-        let pages = at_least + Pages(more);
-        kernel.world.memcg(memcg).lru -= pages;
-        uncharge_freed(kernel, memcg, pages);
-        if pages > Pages::ZERO {
-            kernel.note(Event::Reclaimed(memcg, pages));
-        }
-        freed += pages;
-    }
-    freed
 }
 
 /// Takes freed pages of `memcg` from all its counters.

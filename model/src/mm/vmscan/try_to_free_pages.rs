@@ -1,9 +1,9 @@
 //! `try_to_free_pages()`: direct reclaim for an allocation, over the whole machine.
 
 use crate::env::Call;
+use crate::mm::vmscan::answered_pass::pass;
 use crate::mm::vmscan::do_try_to_free_pages::DoTryToFreePages;
 use crate::mm::vmscan::scan_control::{ScanControl, ScanFlags};
-use crate::mm::vmscan::try_to_free_mem_cgroup_pages::pass;
 use crate::mm::{ALL_VERSIONS, KernelFn};
 use crate::scenario::{Pass, Scenario, TaskContext};
 use crate::step::{Ctx, Frame, Locality, Next};

@@ -1,0 +1,196 @@
+//! A reclaim pass that the world answers for: one step, and nothing of the walk inside.
+//!
+//! It frees pages that are only counted and, of files, the folios that nothing keeps: not locked,
+//! not dirty, and not held by a task that works with them.
+
+use crate::actor::Actor;
+use crate::env::{Ask, Event};
+use crate::ids::{ActorId, InodeId, MemcgId};
+use crate::mm::filemap::filemap_remove_folio::filemap_remove_folio;
+use crate::mm::vmscan::try_to_free_mem_cgroup_pages::{frees_at_most, uncharge_freed};
+use crate::page_cache::{Folio, FolioFlags};
+use crate::scenario::{Evicts, Scenario};
+use crate::step::Ctx;
+use crate::units::Pages;
+use crate::world::{Added, World};
+
+/// Frees pages of the subtree, or of all memcgs, and returns how many: at least one if there is one
+/// to free, unless the policy says otherwise.
+pub(crate) fn pass(kernel: &mut Ctx<'_>, root: Option<MemcgId>, nr_pages: Pages) -> Pages {
+    let scenario = kernel.scenario;
+    let most = frees_at_most(scenario, nr_pages);
+    let below = |memcg: &MemcgId| root.is_none_or(|root| scenario.in_subtree(*memcg, root));
+    let memcgs: Vec<(MemcgId, Evictable)> =
+        scenario.memcg_ids().filter(below).map(|id| (id, Evictable::of(kernel, id))).collect();
+    // Folios that an access has mapped go only if there is nothing else.
+    let protects = scenario.policy.file.evicts == Evicts::UnmappedFirst
+        && memcgs.iter().any(|(_, of)| of.pages(false) > Pages::ZERO);
+    let mut left: Pages = memcgs.iter().map(|(_, of)| of.pages(!protects)).sum();
+    let least =
+        if scenario.policy.pass_may_fail { Pages::ZERO } else { left.min(Pages(1)).min(most) };
+    let mut freed = Pages::ZERO;
+    for (memcg, evictable) in memcgs {
+        let mine = evictable.pages(!protects);
+        left -= mine;
+        let least = least.saturating_sub(freed + left);
+        let most = most.saturating_sub(freed);
+        freed += if scenario.policy.file.evicts.in_order() {
+            let least = least.min(mine);
+            let more = kernel.ask(Ask::PassFrees(memcg), (mine.min(most).max(least) - least).0);
+            oldest(kernel, memcg, least + Pages(more))
+        } else {
+            any(kernel, memcg, &evictable, protects, (least, most))
+        };
+    }
+    freed
+}
+
+/// What a pass may free of a memcg.
+struct Evictable {
+    /// Pages that are only counted.
+    counted: Pages,
+    /// Folios of files, and whether a running access has mapped them.
+    folios: Vec<(InodeId, Folio, bool)>,
+}
+
+impl Evictable {
+    fn of(kernel: &Ctx<'_>, memcg: MemcgId) -> Self {
+        let counted = kernel.world.memcgs[memcg.index()].lru;
+        let mut folios = Vec::new();
+        for (at, config) in kernel.scenario.inodes.iter().enumerate() {
+            if config.memcg != Some(memcg) {
+                continue;
+            }
+            let inode = InodeId::from(at);
+            let cached = kernel.world.inodes[at].cache.folios();
+            let free = cached.filter(|folio| is_free(kernel.scenario, kernel.actors, inode, folio));
+            folios.extend(
+                free.map(|folio| (inode, folio, !mapped_by(kernel, inode, &folio).is_empty())),
+            );
+        }
+        Self { counted, folios }
+    }
+
+    fn pages(&self, mapped_too: bool) -> Pages {
+        let folios = self.folios.iter().filter(|(_, _, mapped)| mapped_too || !mapped);
+        self.counted + folios.map(|(_, folio, _)| folio.nr_pages()).sum::<Pages>()
+    }
+}
+
+/// Whether a pass could take a folio of a file.
+pub(crate) fn evictable(
+    scenario: &Scenario,
+    world: &World,
+    actors: &[Actor],
+    memcg: MemcgId,
+) -> bool {
+    let inodes = scenario.inodes.iter().zip(&world.inodes).enumerate();
+    let mut of_memcg = inodes.filter(|(_, (config, _))| config.memcg == Some(memcg));
+    of_memcg.any(|(at, (_, inode))| {
+        let inode_id = InodeId::from(at);
+        inode.cache.folios().any(|folio| is_free(scenario, actors, inode_id, &folio))
+    })
+}
+
+/// Whether nothing keeps a folio in the cache.
+fn is_free(scenario: &Scenario, actors: &[Actor], inode: InodeId, folio: &Folio) -> bool {
+    let held = |pin: (InodeId, _, _)| {
+        let (of, first, end) = pin;
+        of == inode && first < folio.end() && folio.index < end
+    };
+    !folio.flags.intersects(FolioFlags::LOCKED | FolioFlags::DIRTY)
+        && !actors.iter().any(|actor| actor.pins(scenario).is_some_and(held))
+}
+
+/// The tasks whose running access has mapped a page of the folio.
+fn mapped_by(kernel: &Ctx<'_>, inode: InodeId, folio: &Folio) -> Vec<ActorId> {
+    let maps = |actor: &ActorId| {
+        let maps = kernel.actors[actor.index()].maps(kernel.scenario);
+        maps.is_some_and(|(of, index)| of == inode && folio.index <= index && index < folio.end())
+    };
+    (0..kernel.actors.len()).map(ActorId::from).filter(maps).collect()
+}
+
+/// Frees any of a memcg's pages, between so many.
+fn any(
+    kernel: &mut Ctx<'_>,
+    memcg: MemcgId,
+    evictable: &Evictable,
+    protects: bool,
+    (least, most): (Pages, Pages),
+) -> Pages {
+    let folios: Vec<_> =
+        evictable.folios.iter().filter(|(_, _, mapped)| !(protects && *mapped)).collect();
+    let mut left: Pages = folios.iter().map(|(_, folio, _)| folio.nr_pages()).sum();
+    let at_least = least.saturating_sub(left);
+    let at_most = evictable.counted.min(most).max(at_least);
+    let counted = at_least + Pages(kernel.ask(Ask::PassFrees(memcg), (at_most - at_least).0));
+    kernel.world.memcg(memcg).lru -= counted;
+    uncharge_freed(kernel, memcg, counted);
+    if counted > Pages::ZERO {
+        kernel.note(Event::Reclaimed(memcg, counted));
+    }
+    let mut freed = counted;
+    for (inode, folio, _) in folios {
+        left -= folio.nr_pages();
+        let must = freed + left < least;
+        if must || (freed < most && kernel.ask(Ask::Evicts(*inode, folio.index), 1) == 1) {
+            freed += evict(kernel, memcg, *inode, folio);
+        }
+    }
+    freed
+}
+
+/// Frees the pages of a memcg that were added first, until it is so many.
+fn oldest(kernel: &mut Ctx<'_>, memcg: MemcgId, nr_pages: Pages) -> Pages {
+    let mut freed = Pages::ZERO;
+    let mut at = 0;
+    while freed < nr_pages {
+        let Some(added) = kernel.world.memcg(memcg).order.get(at).copied() else {
+            // What was used has gone round, and is looked at once more.
+            at = 0;
+            continue;
+        };
+        match added {
+            Added::Counted => {
+                let state = kernel.world.memcg(memcg);
+                state.order.remove(at);
+                state.lru -= Pages(1);
+                uncharge_freed(kernel, memcg, Pages(1));
+                kernel.note(Event::Reclaimed(memcg, Pages(1)));
+                freed += Pages(1);
+            }
+            Added::Folio(inode, index) => {
+                let folio = kernel.world.inodes[inode.index()].cache.folio(index);
+                let folio = folio.expect("what is listed is cached");
+                let used = folio.flags.contains(FolioFlags::REFERENCED);
+                if !is_free(kernel.scenario, kernel.actors, inode, &folio) {
+                    at += 1;
+                } else if used && kernel.scenario.policy.file.evicts == Evicts::Lru {
+                    let cache = &mut kernel.world.inodes[inode.index()].cache;
+                    cache.change(index, FolioFlags::empty(), FolioFlags::REFERENCED);
+                    let order = &mut kernel.world.memcg(memcg).order;
+                    order.remove(at);
+                    order.push(added);
+                } else {
+                    freed += evict(kernel, memcg, inode, &folio);
+                }
+            }
+        }
+    }
+    freed
+}
+
+/// Takes a folio out of the cache and out of the page tables.
+fn evict(kernel: &mut Ctx<'_>, memcg: MemcgId, inode: InodeId, folio: &Folio) -> Pages {
+    for actor in mapped_by(kernel, inode, folio) {
+        kernel.world.unmapped.insert(actor);
+    }
+    let pages = folio.nr_pages();
+    kernel.note(Event::Reclaimed(memcg, pages));
+    if !folio.flags.contains(FolioFlags::REFERENCED) {
+        kernel.note(Event::Unused(memcg, pages));
+    }
+    filemap_remove_folio(kernel, inode, folio.index);
+    pages
+}
