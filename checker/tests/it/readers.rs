@@ -99,5 +99,6 @@ fn folios_left_unread_wrap_the_window_size_of_a_shared_file_before_7_3() {
         let found = wraps(&pair(design, 2).file_policy(policy).build());
         found.into_iter().collect::<Vec<_>>()
     });
-    assert_eq!(found, [vec!["window-size"], vec!["window-size"], vec![]]);
+    // Shrunk by another reader, a window of 6.12 can be shorter than what lies behind its mark.
+    assert_eq!(found, [vec!["window-size"], vec!["mark-position", "window-size"], vec![]]);
 }

