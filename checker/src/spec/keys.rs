@@ -136,7 +136,8 @@ pub const WORLD: Section = Section {
         ),
         key(
             "evicts",
-            "Which cached folios a pass takes: `any` (the default), `unmapped-first` (any, but one \
+            "Which cached folios a pass takes: `none` (pages of files stay), `any` (the default), \
+             `unmapped-first` (any, but one \
              that a running access has mapped only if there is nothing else), `fifo` (those added \
              first) or `lru` (as `fifo`, but one that was used since a pass last looked goes \
              round once).",

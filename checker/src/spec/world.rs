@@ -34,6 +34,7 @@ const ORDER: &[(&str, EvictionOrder)] = &[("lru", EvictionOrder::Lru), ("any", E
 const IO: &[(&str, Io)] =
     &[("at-once", Io::AtOnce), ("file", Io::File), ("batch", Io::Batch), ("page", Io::Page)];
 const EVICTS: &[(&str, Evicts)] = &[
+    ("none", Evicts::None),
     ("any", Evicts::Any),
     ("unmapped-first", Evicts::UnmappedFirst),
     ("fifo", Evicts::Fifo),

@@ -113,6 +113,8 @@ bitflags::bitflags! {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Evicts {
+    /// None: pages of files stay.
+    None,
     /// Any.
     #[default]
     Any,

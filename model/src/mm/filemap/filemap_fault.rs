@@ -156,7 +156,9 @@ impl FilemapFault {
         if dropped || !(at_once || self.tried) {
             return self.retry(kernel);
         }
-        self.goto(At::Find { dropped })
+        // It is looked up again, and found: what was added a moment ago waits in the CPU's batch,
+        // where no pass sees it, before it is on a list.
+        self.goto(At::Trylock { dropped })
     }
 
     /// The caller takes the mmap lock again and repeats the fault; nothing holds the page.

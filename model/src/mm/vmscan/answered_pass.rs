@@ -98,7 +98,8 @@ fn is_free(scenario: &Scenario, actors: &[Actor], inode: InodeId, folio: &Folio)
         let (of, first, end) = pin;
         of == inode && first < folio.end() && folio.index < end
     };
-    !folio.flags.intersects(FolioFlags::LOCKED | FolioFlags::DIRTY)
+    scenario.policy.file.evicts != Evicts::None
+        && !folio.flags.intersects(FolioFlags::LOCKED | FolioFlags::DIRTY)
         && !actors.iter().any(|actor| actor.pins(scenario).is_some_and(held))
 }
 
