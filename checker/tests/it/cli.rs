@@ -52,6 +52,7 @@ fn an_expected_violation_is_a_success() {
         !           high-write-reached                vacuous   it never applied, so this says nothing
         !           stockpile-enomem-tells-the-truth  vacuous   it never applied, so this says nothing
     1 search: 1 as expected, 7 without expectation, 7 vacuous and without expectation
+    hint: `mmcheck explain one.toml --design refused --property errors-legitimate` shows how it comes about
     -- stderr
     ");
 }
@@ -72,6 +73,7 @@ fn an_unexpected_violation_is_shown() {
         !           high-write-reached                vacuous   it never applied, so this says nothing
         !           stockpile-enomem-tells-the-truth  vacuous   it never applied, so this says nothing
     1 search: 0 as expected, 1 unexpected, 7 without expectation, 7 vacuous and without expectation
+    hint: `mmcheck explain one.toml --design refused --property errors-legitimate` shows how it comes about
     -- stderr
     ");
 }
@@ -92,6 +94,7 @@ fn a_known_violation_that_vanished_is_unexpected() {
         !           high-write-reached                vacuous   it never applied, so this says nothing
         !           stockpile-enomem-tells-the-truth  vacuous   it never applied, so this says nothing
     1 search: 0 as expected, 1 unexpected, 7 without expectation, 7 vacuous and without expectation
+    hint: `mmcheck explain one.toml --design refused --property errors-legitimate` shows how it comes about
     -- stderr
     ");
 }
@@ -113,6 +116,7 @@ fn other_numbers_than_pinned_are_drift() {
         DRIFT       10 states, pinned 1,000
         DRIFT       9 transitions, pinned 1
     1 search: 0 as expected, 1 with other numbers than pinned, 8 without expectation, 7 vacuous and without expectation
+    hint: `mmcheck explain one.toml --design refused --property errors-legitimate` shows how it comes about
     -- stderr
     ");
 }
@@ -208,6 +212,7 @@ repeat = true
         !           stockpile-enomem-tells-the-truth             vacuous   it never applied, so this says nothing
         UNEXPECTED  starvation-free charge of A (weak fairness)  violated  after 4 steps, a cycle of 5; expected holds
     1 search: 0 as expected, 1 unexpected, 13 without expectation, 5 vacuous and without expectation
+    hint: `mmcheck explain one.toml --design linux-7.3 --property 'starvation-free charge of A'` shows how it comes about
     -- stderr
     ");
 }

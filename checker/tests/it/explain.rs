@@ -10,7 +10,8 @@ use mm_checker::explain::timeline::{MAIL, TERMINAL, timeline};
 use mm_checker::explain::trace::{Again, open};
 use mm_checker::explain::{Story, Walk, dot, html, itf, svg, trace};
 use mm_checker::replay::Step;
-use mm_checker::spec::{Spec, Tier, library};
+use mm_checker::spec::{NamedDesign, Spec, Tier, library};
+use mm_checker::value::Expected;
 use mm_checker::verdict::{Choice, Verdict};
 use mm_model::machine::Fuse;
 use serde_json::Value;
@@ -92,12 +93,20 @@ fn every_expected_violation_can_be_told_in_every_form_and_taken_again() {
     assert!(told > 40, "only {told} violations are told");
 }
 
-/// Tells every violation of a spec in every form, and every value as text; returns how many
-/// violations there are.
+/// Tells every violation of a spec in every form, and every value beside one as text; returns how
+/// many violations there are.
 fn tell_all_of(spec: &Spec) -> usize {
     let mut told = 0;
-    for (design, point) in
-        spec.designs.iter().flat_map(|design| spec.points.iter().map(move |at| (design, at)))
+    let violates = |design: &&NamedDesign| {
+        let violated = Expected::Verdict(Verdict::Violated);
+        let expected = spec.expectations.get(&design.name);
+        expected.is_some_and(|it| it.answers.values().any(|answer| *answer == violated))
+    };
+    for (design, point) in spec
+        .designs
+        .iter()
+        .filter(violates)
+        .flat_map(|design| spec.points.iter().map(move |at| (design, at)))
     {
         let options = Options {
             fuse: Fuse::OwnLocal,
