@@ -271,7 +271,7 @@ fn second_mark() -> String {
 }
 
 /// What the spec expects, which `every_spec_is_as_expected` has checked.
-fn expected(spec: &str, design: &str, claim: &str) -> String {
+pub(crate) fn expected(spec: &str, design: &str, claim: &str) -> String {
     let file = format!("specs/{spec}.toml");
     let specs = library::load(&[]).expect("specs are good");
     let found = specs.iter().find(|found| found.spec.file == file).expect("the spec is there");
