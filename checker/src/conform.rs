@@ -10,6 +10,7 @@ use crate::status::Outcome;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::any::Any;
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -25,6 +26,7 @@ mod rows;
 mod scripted;
 mod stockpile;
 mod stream;
+mod trace;
 mod window;
 
 /// What running one case showed.
@@ -158,7 +160,8 @@ pub fn run(
 fn read(file: &Path) -> Result<FileReport, Vec<String>> {
     let name = file.display().to_string();
     let text = std::fs::read_to_string(file).map_err(|error| vec![format!("{name}: {error}")])?;
-    rows::judge(&name, &text).map_err(|problems| {
+    let judge = if trace::recognises(&text) { trace::judge } else { rows::judge };
+    judge(&name, &text).map_err(|problems| {
         let unknown = problems.iter().any(|problem| problem.message == rows::UNKNOWN_FORMAT);
         let hint = unknown.then(|| {
             let names: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
@@ -174,9 +177,14 @@ fn read(file: &Path) -> Result<FileReport, Vec<String>> {
 /// Runs a case; where the model's own arithmetic stops it, that is the difference.
 fn judge(format: &RowFormat, row: &Value) -> CaseOutcome {
     catch_unwind(AssertUnwindSafe(|| (format.run)(row))).unwrap_or_else(|panic| {
-        let message = panic.downcast_ref::<String>().map(String::as_str);
-        let message = message.or_else(|| panic.downcast_ref::<&str>().copied());
-        let got = message.unwrap_or("a panic").into();
+        let got = panic_message(&*panic).into();
         CaseOutcome::Failed { place: "the model".to_owned(), expected: Value::Null, got }
     })
+}
+
+/// What a panic said.
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let message = panic.downcast_ref::<String>().map(String::as_str);
+    let message = message.or_else(|| panic.downcast_ref::<&str>().copied());
+    message.unwrap_or("a panic").to_owned()
 }

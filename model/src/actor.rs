@@ -125,6 +125,11 @@ impl Actor {
         Some((scenario.file(file).inode, index))
     }
 
+    /// Whether it is a task before the first entry of its program.
+    pub(crate) const fn begins_program(&self) -> bool {
+        matches!(self.at, At::Task(Task::User(0)))
+    }
+
     /// Which entry of its program a task is at.
     pub const fn op(&self) -> Option<u8> {
         match &self.at {

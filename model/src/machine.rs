@@ -161,8 +161,11 @@ impl Scenario {
     pub fn transition(&self, state: &mut State, me: ActorId, fuse: Fuse, env: &mut dyn Env) {
         self.step(state, me, env);
         if fuse == Fuse::OwnLocal {
+            let mut rounds = 0;
             for _ in 0..MAX_LOCAL_STEPS {
-                if !self.local_now(state, me) {
+                // A program without a step that anybody could see goes round by itself for ever.
+                rounds += u8::from(state.actors[me.index()].begins_program());
+                if rounds > 1 || !self.local_now(state, me) {
                     return;
                 }
                 self.step(state, me, env);

@@ -86,6 +86,10 @@ pub(super) struct Bench {
 
 impl Bench {
     pub(super) fn new(version: Version, setup: &FileSetup) -> Self {
+        Self::with_design(version.design(), setup)
+    }
+
+    pub(super) fn with_design(design: Design, setup: &FileSetup) -> Self {
         let inode = InodeConfig {
             name: "file".to_owned(),
             memcg: Some(MEMCG),
@@ -119,7 +123,7 @@ impl Bench {
         };
         let scenario = Scenario {
             kernel: Kernel::default(),
-            design: version.design(),
+            design,
             memcgs: vec![memcg],
             cpus: vec![CpuConfig::default()],
             inodes: vec![inode],
@@ -181,12 +185,42 @@ impl Bench {
         most: usize,
     ) -> Option<F::Output> {
         while env.adds.len() <= most {
-            match frame.step(&mut self.kernel(env)) {
+            match self.step(frame, env) {
                 Next::Goto(next) => frame = next,
                 Next::Return(value) => return Some(value),
             }
         }
         None
+    }
+
+    /// Takes one step of a function.
+    pub(super) fn step<F: Frame>(&mut self, frame: F, env: &mut dyn Env) -> Next<F, F::Output> {
+        frame.step(&mut self.kernel(env))
+    }
+
+    /// Replaces the memcgs of the scenario, the last of which the task and the file belong to, and
+    /// begins anew.
+    pub(super) fn with_memcgs(mut self, memcgs: Vec<MemcgConfig>) -> Self {
+        let last = u8::try_from(memcgs.len() - 1).expect("few memcgs");
+        self.scenario.memcgs = memcgs;
+        self.scenario.inodes[0].memcg = Some(MemcgId(last));
+        self.task.memcg = MemcgId(last);
+        self.restart();
+        self
+    }
+
+    /// Begins anew.
+    pub(super) fn restart(&mut self) {
+        self.world = self.scenario.initial().world;
+        self.current = Current::default();
+    }
+
+    pub(super) fn world(&mut self) -> &mut World {
+        &mut self.world
+    }
+
+    pub(super) fn current(&mut self) -> &mut Current {
+        &mut self.current
     }
 }
 
@@ -340,6 +374,8 @@ impl Env for Stubs {
             | FileCall::PageCacheSyncRa { .. }
             | FileCall::PageCacheAsyncRa { .. }
             | FileCall::ForcePageCacheRa { .. }
+            | FileCall::PageCacheRaOrder { .. }
+            | FileCall::PageCacheRaUnbounded { .. }
             | FileCall::MmapReadAround { .. }
             | FileCall::VmFaultRetry { .. } => None,
         }

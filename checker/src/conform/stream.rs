@@ -258,6 +258,8 @@ fn event(call: &FileCall) -> Option<Value> {
         | FileCall::PageCacheNextMiss { .. }
         | FileCall::PageCachePrevMiss { .. }
         | FileCall::ForcePageCacheRa { .. }
+        | FileCall::PageCacheRaOrder { .. }
+        | FileCall::PageCacheRaUnbounded { .. }
         | FileCall::MemCgroupReclaimForBatch { .. }
         | FileCall::FilemapReadFolio { .. } => None,
     }

@@ -145,7 +145,7 @@ fn fill(row: &Row, bench: &mut Bench, stubs: &mut Stubs) -> Option<ReadaheadCont
     let ractl = ReadaheadControl::new(FILE, PageIndex(input.start));
     match input.path {
         Function::Order => {
-            let frame = PageCacheRaOrder::enter(&bench.scenario, ractl, input.new_order);
+            let frame = PageCacheRaOrder::enter(&mut bench.kernel(stubs), ractl, input.new_order);
             bench.run(frame, stubs, row.n_attempts)
         }
         Function::Pcra => {

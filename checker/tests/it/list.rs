@@ -67,6 +67,7 @@ fn designs_are_listed_newest_first() {
     status 0
     -- stdout
     linux-7.3                Linux 7.3.4
+    linux-7.2                Linux 7.2.13
     linux-6.12               Linux 6.12.117
     linux-6.1                Linux 6.1.192
     reclaim-min-32           Linux 6.12.117 with memory.reclaim in batches of at most SWAP_CLUSTER_MAX

@@ -8,17 +8,17 @@ struct Decided {
     /// The claim, in one sentence.
     claim: &'static str,
     /// What comes of it.
-    decided: &'static str,
+    found: &'static str,
     /// Spec, design and what is asked of it.
     evidence: &'static [(&'static str, &'static str, &'static str)],
 }
 
 const fn decided(
     claim: &'static str,
-    decided: &'static str,
+    found: &'static str,
     evidence: &'static [(&'static str, &'static str, &'static str)],
 ) -> Decided {
-    Decided { claim, decided, evidence }
+    Decided { claim, found, evidence }
 }
 
 const LIMIT: &str = "faults/mapped-last";
@@ -216,12 +216,12 @@ const STOCKPILE: &[Decided] = &[
 ];
 
 fn claims(of: &[Decided]) -> String {
-    let rows = of.iter().map(|Decided { claim, decided, evidence }| {
+    let rows = of.iter().map(|Decided { claim, found, evidence }| {
         let shows = |(spec, design, asked): &(&str, &str, &str)| {
             format!("`{spec}` {design}: {asked} **{}**", expected(spec, design, asked))
         };
         let evidence: Vec<String> = evidence.iter().map(shows).collect();
-        vec![(*claim).to_owned(), (*decided).to_owned(), evidence.join("; ")]
+        vec![(*claim).to_owned(), (*found).to_owned(), evidence.join("; ")]
     });
     table("claim | decided | by", rows)
 }

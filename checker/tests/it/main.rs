@@ -25,4 +25,5 @@ mod replay;
 mod scenarios;
 mod spec_errors;
 mod support;
+mod traces;
 mod windows;

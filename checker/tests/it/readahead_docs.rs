@@ -90,7 +90,7 @@ impl Alone {
         Self { scenario, world, heard: Heard::default() }
     }
 
-    fn run<F: Frame>(&mut self, frame: F) {
+    fn run<F: Frame>(&mut self, enter: impl FnOnce(&mut Ctx<'_>) -> F) {
         let task = TaskContext { memcg: MemcgId(0), cpu: CpuId(0), flags: TaskFlags::empty() };
         let mut kernel = Ctx {
             scenario: &self.scenario,
@@ -101,11 +101,12 @@ impl Alone {
             current: &mut Current::default(),
             env: &mut self.heard,
         };
+        let frame = enter(&mut kernel);
         run_alone(frame, &mut kernel);
     }
 
     fn read(&mut self, page: u64, pages: u64) {
-        self.run(FilemapRead::enter(FILE, page * 4096, pages * 4096));
+        self.run(|_| FilemapRead::enter(FILE, page * 4096, pages * 4096));
     }
 
     fn window(&mut self, (start, size, async_size): (u64, u64, u64), order: u8) {
@@ -114,7 +115,7 @@ impl Alone {
         let (size, async_size) = (Pages(size), Pages(async_size));
         self.world.files[0] = FileRaState { start, size, async_size, order, ..fresh };
         let ractl = ReadaheadControl::new(FILE, start);
-        self.run(PageCacheRaOrder::enter(&self.scenario, ractl, order));
+        self.run(|kernel| PageCacheRaOrder::enter(kernel, ractl, order));
     }
 
     fn cached(&mut self, pages: impl IntoIterator<Item = u64>) {

@@ -154,7 +154,7 @@ fn fill_with(
         env: &mut env,
     };
     let ractl = ReadaheadControl::new(FILE, PageIndex(window.start));
-    run_alone(PageCacheRaOrder::enter(scenario, ractl, window.order), &mut kernel);
+    run_alone(PageCacheRaOrder::enter(&mut kernel, ractl, window.order), &mut kernel);
     env
 }
 

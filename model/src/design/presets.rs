@@ -87,6 +87,9 @@ const LINUX_7_3: Design = Design {
     read_batch: 31,
 };
 
+/// Between the two in one decision only: it raises MAX events as 6.12 does.
+const LINUX_7_2: Design = Design { max_event: MaxEvent::ForcedBefore, ..LINUX_7_3 };
+
 const LINUX_6_12: Design = Design {
     stock_slots: StockSlots::One,
     oversize_refill: OversizeRefill::ThroughTheSlot,
@@ -152,6 +155,7 @@ const MARK_ROUND_UP: Design = Design { mark_rounding: MarkRounding::Up, ..LINUX_
 /// The kernels, newest first, then the proposals.
 pub const PRESETS: &[Preset] = &[
     Preset { name: "linux-7.3", summary: "Linux 7.3.4", design: LINUX_7_3 },
+    Preset { name: "linux-7.2", summary: "Linux 7.2.13", design: LINUX_7_2 },
     Preset { name: "linux-6.12", summary: "Linux 6.12.117", design: LINUX_6_12 },
     Preset { name: "linux-6.1", summary: "Linux 6.1.192", design: LINUX_6_1 },
     Preset {

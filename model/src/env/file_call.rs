@@ -27,12 +27,13 @@ pub enum FileCall {
         index: PageIndex,
         order: u8,
     },
-    /// 0 or an error.
+    /// 0 or an error. A folio that is `marked` carried the mark before it was added.
     FilemapAddFolio {
         file: FileId,
         index: PageIndex,
         order: u8,
         gfp: Gfp,
+        marked: bool,
     },
     FilemapRemoveFolio {
         inode: InodeId,
@@ -84,6 +85,20 @@ pub enum FileCall {
         index: PageIndex,
         nr_to_read: Pages,
     },
+    /// A window begins to be filled; `order` is that of the folio whose mark was found, where the
+    /// design hands it over.
+    PageCacheRaOrder {
+        file: FileId,
+        index: PageIndex,
+        order: u8,
+    },
+    /// Base pages begin to be added.
+    PageCacheRaUnbounded {
+        file: FileId,
+        index: PageIndex,
+        nr_to_read: Pages,
+        lookahead: Pages,
+    },
     /// do_sync_mmap_readahead() has set a window around the fault.
     MmapReadAround {
         file: FileId,
@@ -127,7 +142,7 @@ impl FileCall {
             | Self::FilemapRemoveFolio { inode, index, order: of } => {
                 vec![Arg::Inode(inode), Arg::Index(index), order(of)]
             }
-            Self::FilemapAddFolio { file, index, order: of, gfp } => {
+            Self::FilemapAddFolio { file, index, order: of, gfp, .. } => {
                 vec![Arg::File(file), Arg::Index(index), order(of), Arg::Gfp(gfp)]
             }
             Self::FolioSetReadahead { file, index }
@@ -140,6 +155,15 @@ impl FileCall {
                 Arg::Pages(req_count),
                 Arg::Number("folio", folio.0),
                 order(of),
+            ],
+            Self::PageCacheRaOrder { file, index, order: of } => {
+                vec![Arg::File(file), Arg::Index(index), order(of)]
+            }
+            Self::PageCacheRaUnbounded { file, index, nr_to_read, lookahead } => vec![
+                Arg::File(file),
+                Arg::Index(index),
+                Arg::Pages(nr_to_read),
+                Arg::Number("lookahead", lookahead.0),
             ],
             Self::ReadPages { file, index, nr_pages: pages }
             | Self::PageCacheNextMiss { file, index, max_scan: pages }
@@ -167,6 +191,8 @@ impl FileCall {
             | Self::PageCacheSyncRa { .. }
             | Self::PageCacheAsyncRa { .. }
             | Self::ForcePageCacheRa { .. }
+            | Self::PageCacheRaOrder { .. }
+            | Self::PageCacheRaUnbounded { .. }
             | Self::MmapReadAround { .. }
             | Self::FilemapReadFolio { .. }
             | Self::VmFaultRetry { .. } => Returns::Nothing,

@@ -32,7 +32,7 @@ fn a_design_has_the_name_of_a_preset() {
     bad.toml:25:9: `linux-6.1` is the name of a design that is known already
     bad.toml:29:9: no design is named `mine`
 
-    hint: the designs are: linux-7.3, linux-6.1, linux-6.12, reclaim-min-32, reclaim-min-32-7.3, reclaim-whole-7.3, readahead-batch-reclaim, mark-round-up
+    hint: the designs are: linux-7.3, linux-6.1, linux-7.2, linux-6.12, reclaim-min-32, reclaim-min-32-7.3, reclaim-whole-7.3, readahead-batch-reclaim, mark-round-up
     ");
 }
 

@@ -117,7 +117,7 @@ fn enter_file(op: Op, kernel: &mut Ctx<'_>) -> Entry {
             let ra = kernel.ra(file);
             *ra = FileRaState { start, size, async_size, order, ..*ra };
             let ractl = ReadaheadControl::begin(kernel, file, start);
-            Entry::Window(PageCacheRaOrder::enter(kernel.scenario, ractl, order))
+            Entry::Window(PageCacheRaOrder::enter(kernel, ractl, order))
         }
         Op::Charge { .. }
         | Op::Uncharge { .. }

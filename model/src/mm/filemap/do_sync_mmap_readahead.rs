@@ -158,7 +158,7 @@ impl DoSyncMmapReadahead {
         let ractl = ReadaheadControl::begin(kernel, file, index);
         let call = FileCall::MmapReadAround { file, start: index, size: around.size };
         kernel.returned(Call::File(call), 0);
-        let callee = PageCacheRaOrder::enter(kernel.scenario, ractl, around.order);
+        let callee = PageCacheRaOrder::enter(kernel, ractl, around.order);
         self.goto(At::Around(callee))
     }
 

@@ -95,8 +95,8 @@ impl FilemapAddFolio {
     }
 
     fn finish(self, kernel: &mut Ctx<'_>, result: Result<(), Errno>) -> ToNext {
-        let Self { file, index, order, gfp, .. } = self;
-        let call = FileCall::FilemapAddFolio { file, index, order, gfp };
+        let Self { file, index, order, gfp, marked, .. } = self;
+        let call = FileCall::FilemapAddFolio { file, index, order, gfp, marked };
         kernel.returned(Call::File(call), result.map_or_else(|errno| errno as i64, |()| 0));
         Next::Return(result)
     }

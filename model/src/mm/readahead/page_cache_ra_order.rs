@@ -1,7 +1,7 @@
 //! `page_cache_ra_order()`: a window of large folios, with base pages where they fail.
 
 use crate::design::{BaseWindows, EofMark, PastEnd, ReadaheadCount, ReadaheadOrder};
-use crate::env::{Ask, Errno, Wrap};
+use crate::env::{Ask, Call, Errno, FileCall, Wrap};
 use crate::ids::MemcgId;
 use crate::mm::filemap::mapping_min_folio_order;
 use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
@@ -100,7 +100,11 @@ type ToNext = Next<PageCacheRaOrder, ReadaheadControl>;
 
 impl PageCacheRaOrder {
     /// The call; `order` is that of the folio whose mark was found, 0 without one.
-    pub fn enter(scenario: &Scenario, mut ractl: ReadaheadControl, order: u8) -> Self {
+    pub fn enter(kernel: &mut Ctx<'_>, mut ractl: ReadaheadControl, order: u8) -> Self {
+        let ReadaheadControl { file, index, .. } = ractl;
+        let call = FileCall::PageCacheRaOrder { file, index, order };
+        kernel.returned(Call::File(call), 0);
+        let scenario = kernel.scenario;
         if scenario.design.readahead_count == ReadaheadCount::Call {
             ractl.nr_memcg_reclaims = 0;
         }

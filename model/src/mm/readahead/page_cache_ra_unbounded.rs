@@ -77,6 +77,9 @@ impl PageCacheRaUnbounded {
         nr_to_read: Pages,
         lookahead: Pages,
     ) -> Self {
+        let ReadaheadControl { file, index, .. } = ractl;
+        let call = FileCall::PageCacheRaUnbounded { file, index, nr_to_read, lookahead };
+        kernel.returned(Call::File(call), 0);
         let design = &kernel.scenario.design;
         let order = mapping_min_folio_order(kernel.scenario, ractl.file);
         let base = ractl.index.align_down(order);

@@ -117,7 +117,7 @@ impl Submit {
             At::Start => {
                 let ractl = ReadaheadControl { index: ra.start, ..self.ractl };
                 let order = self.found.unwrap_or(0);
-                At::Order(PageCacheRaOrder::enter(kernel.scenario, ractl, order))
+                At::Order(PageCacheRaOrder::enter(kernel, ractl, order))
             }
             At::Order(callee) => {
                 let inside = |callee| Self { at: At::Order(callee), ..self };
