@@ -116,7 +116,7 @@ pub(crate) fn fresh(document: &str, parts: impl IntoIterator<Item = (String, Str
     }
 }
 
-fn root() -> &'static Path {
+pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace")
 }
 

@@ -20,6 +20,7 @@ mod readahead_docs;
 mod readers;
 mod reclaim;
 mod reclaim_docs;
+mod record;
 mod rendering;
 mod replay;
 mod scenarios;
