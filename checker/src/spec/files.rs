@@ -309,6 +309,9 @@ pub(super) fn settle(
         }
     }
     for at in 0..files.open.len() {
+        pooled(source, files, actors, at);
+    }
+    for at in 0..files.open.len() {
         let file = &files.open[at];
         let of_inode =
             |op: &Op| op.file().is_some_and(|used| files.open[used.index()].inode == file.inode);
@@ -323,5 +326,27 @@ pub(super) fn settle(
             let message = format!("no task uses the file `{}`", file.name);
             source.problem_with_hint(files.at[at], message, hint);
         }
+    }
+}
+
+/// A pooled file is one task's, which only maps it.
+fn pooled(source: &mut Source<'_>, files: &Files, actors: &[ActorConfig], at: usize) {
+    let file = &files.open[at];
+    if !files.inodes[file.inode.index()].pooled {
+        return;
+    }
+    let ops = actors.iter().flat_map(|actor| match &actor.kind {
+        ActorKind::Task { program, .. } => program.as_slice(),
+        ActorKind::DrainWorker | ActorKind::Device(_) | ActorKind::Kswapd { .. } => &[],
+    });
+    let maps = |op: &Op| matches!(op, Op::Fault { .. } | Op::Access { .. });
+    let mut mine = ops.filter(|op| op.file() == Some(FileId::from(at)));
+    let hint = "its pages are told apart only while one access of one task runs: `fault`, `access`";
+    if file.shared || files.open.iter().filter(|other| other.inode == file.inode).count() > 1 {
+        let message = format!("the pooled file `{}` is shared", file.name);
+        source.problem_with_hint(files.at[at], message, hint);
+    } else if mine.any(|op| !maps(op)) {
+        let message = format!("the pooled file `{}` is not only mapped", file.name);
+        source.problem_with_hint(files.at[at], message, hint);
     }
 }

@@ -56,6 +56,10 @@ fn read(
     let memcgs = world::memcgs(source, root, pass);
     let ram = world::ram(source, root);
     let mut files = files::read(source, root);
+    if let Some(at) = files.at.first().filter(|_| pass == Pass::Walked && granularity.is_some()) {
+        let hint = "the world answers for passes that free pages of files: `pass = \"answered\"`";
+        source.problem_with_hint(*at, "there is a `[[file]]`, but passes walk lists", hint);
+    }
     let mut places = Places {
         memcgs: &memcgs,
         memcg_names: names(root, "memcg"),

@@ -467,7 +467,7 @@ fn a_design_nobody_has_is_a_usage_error() {
     -- stderr
     mmcheck: no design is named `linux-7.4`
 
-    hint: did you mean `linux-7.3`?
+    hint: did you mean `linux-7.2`?
     ");
 }
 

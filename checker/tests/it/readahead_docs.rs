@@ -8,6 +8,7 @@ use crate::docs::{fresh, table};
 use crate::windows::{FILE, design, scenario};
 use mm_checker::claim::Claim;
 use mm_checker::spec::library;
+use mm_checker::value::Value;
 use mm_model::design::{Changes, Design, MarkRounding};
 use mm_model::env::{Ask, Call, Env, Event, FileCall, Question};
 use mm_model::ids::{ActorId, CpuId, MemcgId};
@@ -276,8 +277,12 @@ pub(crate) fn expected(spec: &str, design: &str, claim: &str) -> String {
     let file = format!("specs/{spec}.toml");
     let specs = library::load(&[]).expect("specs are good");
     let found = specs.iter().find(|found| found.spec.file == file).expect("the spec is there");
-    let claim = Claim::parse(claim, |_| None).expect("it can be asked");
-    found.spec.expectations[design].answers[&claim].to_string()
+    let expected = &found.spec.expectations[design];
+    let parse = |claim| Claim::parse(claim, |_| None).expect("it can be asked");
+    match claim.strip_prefix("threshold ") {
+        Some(claim) => Value::From(expected.thresholds[&parse(claim)]).to_string(),
+        None => expected.answers[&parse(claim)].to_string(),
+    }
 }
 
 fn findings() -> String {

@@ -177,3 +177,33 @@ fn a_file_that_tasks_of_two_memcgs_use() {
     hint: the pages of a file belong to one memcg: give each memcg its own file
     ");
 }
+
+#[test]
+fn a_pooled_file_is_small_mapped_and_of_one_task() {
+    assert_snapshot!(with("pages = 8", "pages = 65\npooled = true"), @r#"
+    bad.toml:9:1: the pooled file `a` is shared
+    bad.toml:11:9: `pages` is `65`, more than a pooled file needs to have
+    bad.toml:18:1: the pooled file `b` is shared
+
+    hint: its pages are told apart only while one access of one task runs: `fault`, `access`
+    hint: it stands for a large file: a window of it is enough, and at most 64 pages
+    "#);
+    let alone = FILES.replace("willneed b 0 4\", \"read b 100b 10b", "charge 1 kernel");
+    let alone = alone.replace("[[file]]\nname = \"b\"\nof = \"a\"\nra-pages = 4\n", "");
+    let read = alone.replace("pages = 8", "pages = 8\npooled = true");
+    assert_snapshot!(of(&read), @r#"
+    bad.toml:9:1: the pooled file `a` is not only mapped
+
+    hint: its pages are told apart only while one access of one task runs: `fault`, `access`
+    "#);
+}
+
+#[test]
+fn files_beside_passes_that_walk() {
+    let walked = "[granularity]\npass = \"walked\"\n\n[[memcg]]\nname = \"job\"";
+    assert_snapshot!(with("[[memcg]]\nname = \"job\"", walked), @r#"
+    bad.toml:12:1: there is a `[[file]]`, but passes walk lists
+
+    hint: the world answers for passes that free pages of files: `pass = "answered"`
+    "#);
+}
