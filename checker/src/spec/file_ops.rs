@@ -29,17 +29,15 @@ pub(super) fn op(
             let count = bytes(source, value, words[3], 1);
             Some(Op::Read { file: file?, pos: pos?, count: count? })
         }
-        "fault" => {
+        "fault" | "access" => {
             let index = pages(source, value, words[2], 0);
             let vm_flags =
                 words.get(3).map_or(Some(VmFlags::empty()), |name| vm_flags(source, value, name));
-            Some(Op::Fault { file: file?, index: index?, vm_flags: vm_flags? })
-        }
-        "access" => {
-            let index = pages(source, value, words[2], 0);
-            let vm_flags =
-                words.get(3).map_or(Some(VmFlags::empty()), |name| vm_flags(source, value, name));
-            Some(Op::Access { file: file?, index: index?, vm_flags: vm_flags? })
+            let (file, index, vm_flags) = (file?, index?, vm_flags?);
+            Some(match words[0] {
+                "fault" => Op::Fault { file, index, vm_flags },
+                _ => Op::Access { file, index, vm_flags },
+            })
         }
         "willneed" => {
             let index = pages(source, value, words[2], 0);

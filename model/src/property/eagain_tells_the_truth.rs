@@ -4,7 +4,7 @@ use super::{Property, Transition};
 use crate::env::{Call, Errno, Event};
 use crate::ids::MemcgId;
 use crate::lru::{FolioFlags, Run};
-use crate::mm::vmscan::answered_pass::evictable;
+use crate::mm::vmscan::answered_pass::free_folios;
 use crate::scenario::Scenario;
 use crate::state::State;
 use crate::units::Pages;
@@ -91,7 +91,7 @@ fn reclaimable(scenario: &Scenario, state: &State, memcg: MemcgId, target: Targe
     });
     let collected = world.cpus.iter().flat_map(|cpu| &cpu.lru_add);
     memcg_now.lru > Pages::ZERO
-        || evictable(scenario, world, &state.actors, memcg)
+        || free_folios(scenario, world, &state.actors, memcg).next().is_some()
         || listed
         || collected.filter(|add| add.memcg == memcg).any(|add| free(add.list.file(), &add.run))
 }

@@ -56,19 +56,11 @@ struct Evictable {
 impl Evictable {
     fn of(kernel: &Ctx<'_>, memcg: MemcgId) -> Self {
         let counted = kernel.world.memcgs[memcg.index()].lru;
-        let mut folios = Vec::new();
-        for (at, config) in kernel.scenario.inodes.iter().enumerate() {
-            if config.memcg != Some(memcg) {
-                continue;
-            }
-            let inode = InodeId::from(at);
-            let cached = kernel.world.inodes[at].cache.folios();
-            let free = cached.filter(|folio| is_free(kernel.scenario, kernel.actors, inode, folio));
-            folios.extend(
-                free.map(|folio| (inode, folio, !mapped_by(kernel, inode, &folio).is_empty())),
-            );
-        }
-        Self { counted, folios }
+        let mapped = |(inode, folio): (InodeId, Folio)| {
+            (inode, folio, !mapped_by(kernel, inode, &folio).is_empty())
+        };
+        let free = free_folios(kernel.scenario, kernel.world, kernel.actors, memcg);
+        Self { counted, folios: free.map(mapped).collect() }
     }
 
     fn pages(&self, mapped_too: bool) -> Pages {
@@ -77,18 +69,19 @@ impl Evictable {
     }
 }
 
-/// Whether a pass could take a folio of a file.
-pub(crate) fn evictable(
+/// The folios of files that a pass could take from a memcg.
+pub(crate) fn free_folios(
     scenario: &Scenario,
     world: &World,
     actors: &[Actor],
     memcg: MemcgId,
-) -> bool {
+) -> impl Iterator<Item = (InodeId, Folio)> {
     let inodes = scenario.inodes.iter().zip(&world.inodes).enumerate();
-    let mut of_memcg = inodes.filter(|(_, (config, _))| config.memcg == Some(memcg));
-    of_memcg.any(|(at, (_, inode))| {
-        let inode_id = InodeId::from(at);
-        inode.cache.folios().any(|folio| is_free(scenario, actors, inode_id, &folio))
+    let mine = inodes.filter(move |(_, (config, _))| config.memcg == Some(memcg));
+    mine.flat_map(move |(at, (_, inode))| {
+        let id = InodeId::from(at);
+        let free = inode.cache.folios().filter(move |folio| is_free(scenario, actors, id, folio));
+        free.map(move |folio| (id, folio))
     })
 }
 
