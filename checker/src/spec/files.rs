@@ -1,16 +1,16 @@
 //! `[[file]]`: open files and their pages.
 
+mod uses;
+pub(super) use uses::{devices, settle};
+
 use super::keys;
 use super::problem::Source;
 use super::tree::{Table, Value, names, shorten, tables};
 use super::world::{KIND_MOST, PAGES_MOST, name};
-use mm_model::ids::{CpuId, FileId, InodeId, MemcgId};
+use mm_model::ids::InodeId;
 use mm_model::page_cache::{Folio, FolioFlags, PageCache};
 use mm_model::pooling::POOLED_MOST;
-use mm_model::scenario::{
-    ActorConfig, ActorKind, Expand, FileConfig, InodeConfig, MemcgConfig, Op, Store, TaskContext,
-    TaskFlags,
-};
+use mm_model::scenario::{Expand, FileConfig, InodeConfig, Store};
 use mm_model::units::{PageIndex, Pages};
 use mm_model::world::FileRaState;
 
@@ -140,6 +140,13 @@ fn inode(source: &mut Source<'_>, table: &Table<'_>, name: &str) -> Option<Inode
         Some(value) => value.flag(source, "pooled")?,
         None => false,
     };
+    if pooled && max_order > 0 {
+        let at =
+            table.get("max-order").or(table.get("min-order")).map_or(table.at, |value| value.at);
+        let message = format!("`pooled` beside large folios, up to order {max_order}");
+        let hint = "a large folio is freed whole, and pages that are only counted are not";
+        source.problem_with_hint(at, message, hint);
+    }
     if pooled && pages > POOLED_MOST.0 {
         let at = table.get("pages").map_or(table.at, |value| value.at);
         let message = format!("`pages` is `{pages}`, more than a pooled file needs to have");
@@ -268,85 +275,4 @@ fn readahead_state(source: &mut Source<'_>, value: &Value<'_>) -> Option<FileRaS
         mmap_miss: u16::try_from(mmap_miss).expect("it was checked"),
         prev_pos: prev_pos.map_or(fresh.prev_pos, u64::cast_signed),
     })
-}
-
-/// The devices that end reads, one for each inode.
-pub(super) fn devices(files: &Files) -> impl Iterator<Item = ActorConfig> {
-    files.inodes.iter().enumerate().map(|(at, inode)| ActorConfig {
-        name: format!("io/{}", inode.name),
-        task: TaskContext { memcg: MemcgId(0), cpu: CpuId(0), flags: TaskFlags::empty() },
-        kind: ActorKind::Device(InodeId::from(at)),
-    })
-}
-
-/// Whose memory a file's pages are, and who shares what.
-pub(super) fn settle(
-    source: &mut Source<'_>,
-    files: &mut Files,
-    memcgs: &[MemcgConfig],
-    actors: &[ActorConfig],
-) {
-    for (at, file) in files.open.iter_mut().enumerate() {
-        let uses = |actor: &&ActorConfig| match &actor.kind {
-            ActorKind::Task { program, .. } => {
-                program.iter().any(|op| op.file() == Some(FileId::from(at)))
-            }
-            ActorKind::DrainWorker | ActorKind::Device(_) | ActorKind::Kswapd { .. } => false,
-        };
-        let users: Vec<&ActorConfig> = actors.iter().filter(uses).collect();
-        file.shared = users.len() > 1;
-        let inode = &mut files.inodes[file.inode.index()];
-        for user in users {
-            let memcg = user.task.memcg;
-            let payer = *inode.memcg.get_or_insert(memcg);
-            if payer != memcg {
-                let [payer, memcg] = [payer, memcg].map(|id| &memcgs[id.index()].name);
-                let message = format!("tasks of `{payer}` and of `{memcg}` use `{}`", file.name);
-                let hint = "the pages of a file belong to one memcg: give each memcg its own file";
-                source.problem_with_hint(files.at[at], message, hint);
-                return;
-            }
-        }
-    }
-    for at in 0..files.open.len() {
-        pooled(source, files, actors, at);
-    }
-    for at in 0..files.open.len() {
-        let file = &files.open[at];
-        let of_inode =
-            |op: &Op| op.file().is_some_and(|used| files.open[used.index()].inode == file.inode);
-        let uses = |actor: &&ActorConfig| match &actor.kind {
-            ActorKind::Task { program, .. } => program.iter().any(of_inode),
-            ActorKind::DrainWorker | ActorKind::Device(_) | ActorKind::Kswapd { .. } => false,
-        };
-        let users = actors.iter().filter(uses).count();
-        files.inodes[file.inode.index()].shared = users > 1;
-        if users == 0 && source.is_clean() {
-            let hint = "an `[[actor]]` may `read`, `fault`, `willneed` or fill a `window` of it";
-            let message = format!("no task uses the file `{}`", file.name);
-            source.problem_with_hint(files.at[at], message, hint);
-        }
-    }
-}
-
-/// A pooled file is one task's, which only maps it.
-fn pooled(source: &mut Source<'_>, files: &Files, actors: &[ActorConfig], at: usize) {
-    let file = &files.open[at];
-    if !files.inodes[file.inode.index()].pooled {
-        return;
-    }
-    let ops = actors.iter().flat_map(|actor| match &actor.kind {
-        ActorKind::Task { program, .. } => program.as_slice(),
-        ActorKind::DrainWorker | ActorKind::Device(_) | ActorKind::Kswapd { .. } => &[],
-    });
-    let maps = |op: &Op| matches!(op, Op::Fault { .. } | Op::Access { .. });
-    let mut mine = ops.filter(|op| op.file() == Some(FileId::from(at)));
-    let hint = "its pages are told apart only while one access of one task runs: `fault`, `access`";
-    if file.shared || files.open.iter().filter(|other| other.inode == file.inode).count() > 1 {
-        let message = format!("the pooled file `{}` is shared", file.name);
-        source.problem_with_hint(files.at[at], message, hint);
-    } else if mine.any(|op| !maps(op)) {
-        let message = format!("the pooled file `{}` is not only mapped", file.name);
-        source.problem_with_hint(files.at[at], message, hint);
-    }
 }

@@ -102,3 +102,12 @@ fn folios_left_unread_wrap_the_window_size_of_a_shared_file_before_7_3() {
     // Shrunk by another reader, a window of 6.12 can be shorter than what lies behind its mark.
     assert_eq!(found, [vec!["window-size"], vec!["mark-position", "window-size"], vec![]]);
 }
+
+#[test]
+fn a_reader_beyond_the_end_goes_round_alone_and_ends_each_time() {
+    let beyond = Op::Read { file: FILE, pos: Pick::just(4 * 4096), count: Pick::just(4096) };
+    let alone = Small::job(1).file(2).forever("reader", &[beyond]);
+    let (broken, plain, fused) = broken(&alone.build());
+    assert!(broken.is_empty(), "{broken:?}");
+    assert!(fused <= plain, "{plain} states, {fused} fused");
+}

@@ -11,7 +11,7 @@ use crate::mm::memcontrol::mem_cgroup_handle_over_high::MemCgroupHandleOverHigh;
 use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
 use crate::mm::readahead::ra_locality;
 use crate::page_cache::Pin;
-use crate::scenario::{ActorConfig, Evicts, Op, Scenario};
+use crate::scenario::{ActorConfig, Evicts, Io, Op, Scenario};
 use crate::step::{Ctx, Frame, Locality, Next};
 use crate::units::{PageIndex, Pages};
 use enter::enter;
@@ -77,8 +77,9 @@ impl Task {
     pub(crate) fn locality(self, config: &ActorConfig, scenario: &Scenario) -> Option<Locality> {
         match self {
             Self::User(_) if scenario.signals_are_sent() => Some(Locality::Shared),
-            // Pages that are only counted are never used again, which a pass can tell.
-            Self::User(_) if scenario.policy.file.evicts == Evicts::Lru => Some(Locality::Shared),
+            Self::User(op) if config.op(op).file().is_some_and(|file| forgets(scenario, file)) => {
+                Some(Locality::Shared)
+            }
             Self::User(op) => Some(match config.op(op) {
                 Op::Charge { .. }
                 | Op::Uncharge { .. }
@@ -171,4 +172,11 @@ impl Task {
             Self::User(_) | Self::Exited => {}
         }
     }
+}
+
+/// Whether a pass can tell when older pages of the file are forgotten: a read ends then, or pages
+/// that were used no longer go round.
+fn forgets(scenario: &Scenario, file: FileId) -> bool {
+    let policy = scenario.policy.file;
+    scenario.inode(file).pooled && (policy.io == Io::File || policy.evicts == Evicts::Lru)
 }

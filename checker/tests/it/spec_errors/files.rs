@@ -183,18 +183,22 @@ fn a_pooled_file_is_small_mapped_and_of_one_task() {
     assert_snapshot!(with("pages = 8", "pages = 65\npooled = true"), @r#"
     bad.toml:9:1: the pooled file `a` is shared
     bad.toml:11:9: `pages` is `65`, more than a pooled file needs to have
+    bad.toml:14:13: `pooled` beside large folios, up to order 2
     bad.toml:18:1: the pooled file `b` is shared
 
     hint: its pages are told apart only while one access of one task runs: `fault`, `access`
     hint: it stands for a large file: a window of it is enough, and at most 64 pages
+    hint: a large folio is freed whole, and pages that are only counted are not
     "#);
     let alone = FILES.replace("willneed b 0 4\", \"read b 100b 10b", "charge 1 kernel");
     let alone = alone.replace("[[file]]\nname = \"b\"\nof = \"a\"\nra-pages = 4\n", "");
     let read = alone.replace("pages = 8", "pages = 8\npooled = true");
     assert_snapshot!(of(&read), @r#"
-    bad.toml:9:1: the pooled file `a` is not only mapped
+    bad.toml:9:1: the pooled file `a` is not only mapped at random
+    bad.toml:14:13: `pooled` beside large folios, up to order 2
 
     hint: its pages are told apart only while one access of one task runs: `fault`, `access`
+    hint: a large folio is freed whole, and pages that are only counted are not
     "#);
 }
 

@@ -1,0 +1,101 @@
+//! What tasks do with the files of a spec: whose memory their pages are, and who shares what.
+
+use super::Files;
+use crate::spec::problem::Source;
+use mm_model::ids::{CpuId, FileId, InodeId, MemcgId};
+use mm_model::scenario::{
+    ActorConfig, ActorKind, MemcgConfig, Op, TaskContext, TaskFlags, VmFlags,
+};
+
+/// The devices that end reads, one for each inode.
+pub(in crate::spec) fn devices(files: &Files) -> impl Iterator<Item = ActorConfig> {
+    files.inodes.iter().enumerate().map(|(at, inode)| ActorConfig {
+        name: format!("io/{}", inode.name),
+        task: TaskContext { memcg: MemcgId(0), cpu: CpuId(0), flags: TaskFlags::empty() },
+        kind: ActorKind::Device(InodeId::from(at)),
+    })
+}
+
+/// The entries of an actor's program.
+fn program(actor: &ActorConfig) -> &[Op] {
+    match &actor.kind {
+        ActorKind::Task { program, .. } => program,
+        ActorKind::DrainWorker | ActorKind::Device(_) | ActorKind::Kswapd { .. } => &[],
+    }
+}
+
+/// Whose memory a file's pages are, and who shares what.
+pub(in crate::spec) fn settle(
+    source: &mut Source<'_>,
+    files: &mut Files,
+    memcgs: &[MemcgConfig],
+    actors: &[ActorConfig],
+) {
+    for (at, file) in files.open.iter_mut().enumerate() {
+        let uses = |op: &Op| op.file() == Some(FileId::from(at));
+        let users: Vec<_> = actors.iter().filter(|actor| program(actor).iter().any(uses)).collect();
+        file.shared = users.len() > 1;
+        let inode = &mut files.inodes[file.inode.index()];
+        for user in users {
+            let memcg = user.task.memcg;
+            let payer = *inode.memcg.get_or_insert(memcg);
+            if payer != memcg {
+                let [payer, memcg] = [payer, memcg].map(|id| &memcgs[id.index()].name);
+                let message = format!("tasks of `{payer}` and of `{memcg}` use `{}`", file.name);
+                let hint = "the pages of a file belong to one memcg: give each memcg its own file";
+                source.problem_with_hint(files.at[at], message, hint);
+                return;
+            }
+        }
+    }
+    for at in 0..files.open.len() {
+        pooled(source, files, actors, at);
+    }
+    for at in 0..files.open.len() {
+        let file = &files.open[at];
+        let uses =
+            |op: &Op| op.file().is_some_and(|used| files.open[used.index()].inode == file.inode);
+        let users = actors.iter().filter(|actor| program(actor).iter().any(uses)).count();
+        files.inodes[file.inode.index()].shared = users > 1;
+        if users == 0 && source.is_clean() {
+            let hint = "an `[[actor]]` may `read`, `fault`, `willneed` or fill a `window` of it";
+            let message = format!("no task uses the file `{}`", file.name);
+            source.problem_with_hint(files.at[at], message, hint);
+        }
+    }
+}
+
+/// A pooled file is one task's, which only maps it, and for random accesses: nothing that a later
+/// access does may depend on an earlier one.
+fn pooled(source: &mut Source<'_>, files: &Files, actors: &[ActorConfig], at: usize) {
+    let file = &files.open[at];
+    if !files.inodes[file.inode.index()].pooled {
+        return;
+    }
+    let at_random = |op: &Op| match op {
+        Op::Fault { vm_flags, .. } | Op::Access { vm_flags, .. } => {
+            !vm_flags.contains(VmFlags::SEQ_READ)
+        }
+        Op::Read { .. }
+        | Op::WillNeed { .. }
+        | Op::Window { .. }
+        | Op::Charge { .. }
+        | Op::Uncharge { .. }
+        | Op::LruAdd { .. }
+        | Op::WriteReclaim { .. }
+        | Op::WriteHigh { .. }
+        | Op::WriteMax { .. }
+        | Op::Stockpile { .. }
+        | Op::Signal { .. }
+        | Op::Mark { .. } => false,
+    };
+    let mut mine = actors.iter().flat_map(program).filter(|op| op.file() == Some(FileId::from(at)));
+    let hint = "its pages are told apart only while one access of one task runs: `fault`, `access`";
+    if file.shared || files.open.iter().filter(|other| other.inode == file.inode).count() > 1 {
+        let message = format!("the pooled file `{}` is shared", file.name);
+        source.problem_with_hint(files.at[at], message, hint);
+    } else if mine.any(|op| !at_random(op)) {
+        let message = format!("the pooled file `{}` is not only mapped at random", file.name);
+        source.problem_with_hint(files.at[at], message, hint);
+    }
+}
