@@ -61,7 +61,8 @@ const fn per(bytes: u64, states: u64) -> f64 {
 /// The anchor protocol, by the fast engine; then questions to its graph.
 pub fn anchor(anchor: &Anchor, budget: &Budget, progress: &mut dyn Progress) -> Vec<Row> {
     let mut system = anchor.system();
-    let ((space, _, stopped), cpu) = timed(|| native::search(&mut system, budget, progress));
+    let ((space, _, stopped), cpu) =
+        timed(|| native::search(&mut system, &mut [], budget, progress));
     let (states, transitions) = (space.nodes.len() as u64, space.shape.count_edges());
     let row = |engine, cpu_seconds, bytes: Option<u64>, found| Row {
         name: anchor.to_string(),
@@ -103,7 +104,7 @@ pub fn engines(
         bytes_per_state: bytes.map(|bytes| per(bytes, explored.states)),
         found: explored.stopped.map(|stopped| format!("stopped: {stopped:?}")),
     };
-    let ((explored, graph), cpu) = timed(|| native::explore(scenario, fuse, budget, progress));
+    let ((explored, graph), cpu) = timed(|| native::explore(scenario, fuse, 1, budget, progress));
     let bytes = graph.as_ref().map(crate::graph::Graph::bytes);
     let mut rows = vec![row("native, with its graph", cpu, &explored, bytes)];
     drop(graph);

@@ -3,7 +3,7 @@
 use crate::claim::{Claim, Rung};
 use crate::cli::Engine;
 use crate::cost::{self, Bound, Cost};
-use crate::engine::{Budget, Explored, Progress, Stopped, native, reference, stateright};
+use crate::engine::{Budget, Explored, Progress, Quiet, Stopped, native, reference, stateright};
 use crate::graph::Graph;
 use crate::ladder::{of_each, standing};
 use crate::liveness::{Answer, Fairness, livelock, starvation, waiting};
@@ -17,6 +17,8 @@ use mm_model::property::PROPERTIES;
 use mm_model::scenario::Scenario;
 use mm_model::step::Guard;
 use std::collections::BTreeSet;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 mod sweep;
@@ -30,7 +32,7 @@ pub struct Options {
     pub budget: Budget,
     /// With which engines.
     pub engine: Engine,
-    /// Threads of stateright.
+    /// Threads of an engine, and of the answers it has a graph for.
     pub threads: usize,
     /// What to judge beside what is asked of every scenario.
     pub asked: Option<Claim>,
@@ -188,21 +190,42 @@ pub fn check(
     })
 }
 
+/// The most states that all engines search. Beyond them the others take minutes to say what they
+/// have said of hundreds of smaller searches.
+const COMPARED: u64 = 200_000;
+
 /// Runs the engines asked for. The oracle comes first: of like results its own count.
 fn search(scenario: &Scenario, options: &Options, progress: &mut dyn Progress) -> Searches {
     let Options { fuse, budget, engine, threads, .. } = options;
+    let fast = match engine {
+        Engine::Auto | Engine::All | Engine::Native => {
+            Some(native::explore(scenario, *fuse, *threads, budget, progress))
+        }
+        Engine::Reference | Engine::Stateright => None,
+    };
+    let small = fast.as_ref().is_none_or(|(explored, _)| explored.states <= COMPARED);
+    let compares = *engine == Engine::All || (*engine == Engine::Auto && small);
+    let by_stateright = |progress: &mut dyn Progress| {
+        stateright::explore(scenario, *fuse, budget, *threads, progress)
+    };
+    let alone = fast.is_none();
+    let (oracle, independent) = std::thread::scope(|scope| {
+        let independent = compares.then(|| scope.spawn(|| by_stateright(&mut Quiet)));
+        let oracle = (compares || *engine == Engine::Reference)
+            .then(|| reference::explore(scenario, *fuse, budget, &mut *progress, alone));
+        let joined = independent.map(std::thread::ScopedJoinHandle::join);
+        (oracle, joined.map(|found| found.unwrap_or_else(|panic| resume_unwind(panic))))
+    });
+    let asked = *engine == Engine::Stateright;
+    let independent = independent.or_else(|| asked.then(|| by_stateright(progress)));
     let mut searches = Searches { found: Vec::new(), graph: None };
-    let all = *engine == Engine::All;
-    if all || *engine == Engine::Reference {
-        let (explored, graph) = reference::explore(scenario, *fuse, budget, progress, !all);
+    if let Some((explored, graph)) = oracle {
         searches.add("reference", explored, graph);
     }
-    if all || *engine == Engine::Native {
-        let (explored, graph) = native::explore(scenario, *fuse, budget, progress);
+    if let Some((explored, graph)) = fast {
         searches.add("native", explored, graph);
     }
-    if all || *engine == Engine::Stateright {
-        let explored = stateright::explore(scenario, *fuse, budget, *threads, progress);
+    if let Some(explored) = independent {
         searches.add("stateright", explored, None);
     }
     searches
@@ -285,23 +308,11 @@ fn judge(
     let expected = spec.expectations.get(&design.name);
     let every = Claim::of_every(scenario).into_iter();
     let claims: BTreeSet<Claim> = every.chain(spec.claims()).chain(options.asked).collect();
+    let claims: Vec<Claim> = claims.into_iter().collect();
+    let found = answers(&claims, scenario, searches, options.threads);
     let mut judged = Vec::new();
-    for claim in claims {
-        let Found { verdict, value, fairness, trace } = match (claim, &searches.graph) {
-            (Claim::Safety(at), _) => Found {
-                verdict: searches.safety(at),
-                value: None,
-                fairness: None,
-                trace: searches.trace(at).cloned(),
-            },
-            (_, Some(graph)) => answer(graph, scenario, claim),
-            (_, None) => Found {
-                verdict: Verdict::Unknown,
-                value: None,
-                fairness: claim.fairness(),
-                trace: None,
-            },
-        };
+    for (claim, found) in claims.into_iter().zip(found) {
+        let Found { verdict, value, fairness, trace } = found;
         let again = |trace: &Trace| {
             retake(scenario, options.fuse, trace).map_err(|why| {
                 let name = claim.name(scenario);
@@ -328,6 +339,52 @@ fn judge(
     }
     Ok(judged)
 }
+
+/// An answer to each claim, in order; from a large graph several at once.
+fn answers(
+    claims: &[Claim],
+    scenario: &Scenario,
+    searches: &Searches,
+    threads: usize,
+) -> Vec<Found> {
+    let answer = |claim: Claim| match (claim, &searches.graph) {
+        (Claim::Safety(at), _) => Found {
+            verdict: searches.safety(at),
+            value: None,
+            fairness: None,
+            trace: searches.trace(at).cloned(),
+        },
+        (_, Some(graph)) => answer(graph, scenario, claim),
+        (_, None) => Found {
+            verdict: Verdict::Unknown,
+            value: None,
+            fairness: claim.fairness(),
+            trace: None,
+        },
+    };
+    if searches.best().states < ANSWERED_ALONE {
+        return claims.iter().map(|claim| answer(*claim)).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut found = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(claim) = claims.get(at) else { return found };
+            found.push((at, answer(*claim)));
+        }
+    };
+    let mut found: Vec<(usize, Found)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let joined = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
+        joined.flat_map(|found| found.unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    });
+    found.sort_by_key(|(at, _)| *at);
+    found.into_iter().map(|(_, found)| found).collect()
+}
+
+/// A graph of fewer states answers everything in less time than it takes to begin a thread.
+const ANSWERED_ALONE: u64 = 2_000;
 
 /// Answers from the graph.
 fn answer(graph: &Graph, scenario: &Scenario, claim: Claim) -> Found {

@@ -75,10 +75,10 @@ pub struct Check {
     /// The search.
     #[command(flatten)]
     pub search: Search,
-    /// Which engines search; `all` also compares them
-    #[arg(long, value_enum, default_value = "all")]
+    /// Which engines search
+    #[arg(long, value_enum, default_value = "auto")]
     pub engine: Engine,
-    /// Threads of stateright; all CPUs by default
+    /// Threads of an engine; all CPUs by default
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
     /// Progress on stderr; `auto` shows it on a terminal
@@ -320,6 +320,8 @@ pub enum ExplainFormat {
 /// `--engine`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
+    /// All of them up to 200,000 states, and beyond these the fast one
+    Auto,
     /// All of them, compared with each other
     All,
     /// The fast one: everything

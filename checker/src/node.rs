@@ -110,9 +110,8 @@ impl Node {
     /// # Panics
     /// If it is none.
     pub(crate) fn unpack(packed: &[u8]) -> Self {
-        let (state, violated) = packed.split_at(packed.len() - VIOLATED_BYTES);
-        let violated = violated.try_into().expect("it has that length");
-        Self { packed: state.into(), violated: PropertySet(u32::from_le_bytes(violated)) }
+        let state = &packed[..packed.len() - VIOLATED_BYTES];
+        Self { packed: state.into(), violated: violated_in(packed) }
     }
 
     /// The state.
@@ -160,6 +159,24 @@ pub(crate) fn pack(state: &State, violated: PropertySet, into: &mut Vec<u8>) {
     buffer.clear();
     *into = postcard::to_extend(state, buffer).expect("plain data packs");
     write_violated(violated, into);
+}
+
+/// The state of a packed node.
+///
+/// # Panics
+/// If it is none.
+pub(crate) fn unpack(packed: &[u8]) -> State {
+    let state = &packed[..packed.len() - VIOLATED_BYTES];
+    postcard::from_bytes(state).expect("a packed state unpacks")
+}
+
+/// What was broken on the way into a packed node.
+///
+/// # Panics
+/// If it is none.
+pub(crate) fn violated_in(packed: &[u8]) -> PropertySet {
+    let violated = &packed[packed.len() - VIOLATED_BYTES..];
+    PropertySet(u32::from_le_bytes(violated.try_into().expect("it has that length")))
 }
 
 /// Calls `found` for every transition out of `node`, in a fixed order, until it breaks.

@@ -7,7 +7,7 @@
 //! window up. Then it charges the page it needs, reclaiming as often as it takes, maps what it has,
 //! and starts over.
 
-use crate::engine::native::{Space, System};
+use crate::engine::native::{Sink, System};
 use crate::label::{Label, Mark, OperationSet};
 use mm_model::env::Operation;
 use mm_model::ids::ActorId;
@@ -113,7 +113,7 @@ impl Protocol {
     }
 
     /// Adds a transition of one task.
-    fn found(&mut self, into: &mut Space, tasks: &Tasks, me: usize, marks: &[Mark]) {
+    fn found(&mut self, into: &mut impl Sink, tasks: &Tasks, me: usize, marks: &[Mark]) {
         self.packed.clear();
         for task in &tasks[..self.tasks()] {
             self.packed.extend_from_slice(&task.pack());
@@ -125,7 +125,7 @@ impl Protocol {
     }
 
     /// The one transition of a task that does not reclaim.
-    fn step(&mut self, into: &mut Space, mut tasks: Tasks, me: usize) {
+    fn step(&mut self, into: &mut impl Sink, mut tasks: Tasks, me: usize) {
         let all = &tasks[..self.tasks()];
         let usage: u8 = all.iter().map(|task| task.unmapped + task.mapped).sum();
         let room = usage < self.size.limit;
@@ -163,7 +163,7 @@ impl Protocol {
 
     /// Every way to free one to `left` pages from the places from `first` on: of each task what is
     /// not mapped, and of others what is.
-    fn reclaim(&mut self, into: &mut Space, tasks: &Tasks, me: usize, first: usize, left: u8) {
+    fn reclaim(&mut self, into: &mut impl Sink, tasks: &Tasks, me: usize, first: usize, left: u8) {
         for place in first..2 * self.tasks() {
             let (owner, mapped) = (place / 2, place % 2 == 1);
             if mapped && owner == me {
@@ -192,7 +192,7 @@ impl System for Protocol {
         }
     }
 
-    fn expand(&mut self, packed: &[u8], into: &mut Space) {
+    fn expand(&mut self, packed: &[u8], into: &mut impl Sink) {
         let mut tasks = [Task::START; 8];
         for (task, bytes) in tasks.iter_mut().zip(packed.chunks_exact(2)) {
             *task = Task::unpack([bytes[0], bytes[1]]);
@@ -241,7 +241,8 @@ mod tests {
         let known = [((2, 2, 4), (3_366, 9_384)), ((3, 2, 4), (117_580, 608_454))];
         for ((tasks, window, limit), counts) in known {
             let anchor = Anchor { tasks, window, limit, pass_frees: 2 };
-            let (space, _, stopped) = search(&mut anchor.system(), &Budget::default(), &mut Quiet);
+            let (space, _, stopped) =
+                search(&mut anchor.system(), &mut [], &Budget::default(), &mut Quiet);
             assert!(stopped.is_none());
             assert_eq!((space.nodes.len(), space.shape.count_edges()), counts);
         }
@@ -250,7 +251,7 @@ mod tests {
     #[test]
     fn a_state_takes_less_than_a_hundred_bytes_and_a_transition_less_than_twelve() {
         let anchor = Anchor { tasks: 3, window: 2, limit: 4, pass_frees: 2 };
-        let (space, ..) = search(&mut anchor.system(), &Budget::default(), &mut Quiet);
+        let (space, ..) = search(&mut anchor.system(), &mut [], &Budget::default(), &mut Quiet);
         let most = 100 * space.nodes.len() as u64 + 12 * space.shape.count_edges();
         assert!(space.bytes() < most, "{} of {most}", space.bytes());
     }

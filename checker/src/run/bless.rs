@@ -27,7 +27,7 @@ impl Program<'_> {
         let options = Options {
             fuse: Fuse::OwnLocal,
             budget: budget(&args.budget, &self.interrupted()),
-            engine: Engine::All,
+            engine: Engine::Auto,
             threads: threads(args.threads),
             asked: None,
         };

@@ -20,7 +20,7 @@ fn each(budget: &Budget) -> [Explored; 3] {
     let scenario = two_at_the_limit(&Changes::NONE);
     let (exact, graph) = reference::explore(&scenario, Fuse::No, budget, &mut Quiet, true);
     assert_eq!(graph.is_some(), exact.stopped.is_none(), "no graph without all of it");
-    let (fast, graph) = native::explore(&scenario, Fuse::No, budget, &mut Quiet);
+    let (fast, graph) = native::explore(&scenario, Fuse::No, 1, budget, &mut Quiet);
     assert_eq!(graph.is_some(), fast.stopped.is_none(), "no graph without all of it");
     [exact, fast, stateright::explore(&scenario, Fuse::No, budget, 1, &mut Quiet)]
 }
@@ -128,7 +128,7 @@ fn a_violation_found_before_the_budget_ran_out_counts_and_has_its_trace() {
             let (exact, _) =
                 reference::explore(&scenario, Fuse::OwnLocal, &budget, &mut Quiet, false);
             let found = stateright::explore(&scenario, Fuse::OwnLocal, &budget, 1, &mut Quiet);
-            let (fast, _) = native::explore(&scenario, Fuse::OwnLocal, &budget, &mut Quiet);
+            let (fast, _) = native::explore(&scenario, Fuse::OwnLocal, 1, &budget, &mut Quiet);
             for explored in [exact, fast, found] {
                 assert_eq!(explored.stopped, Some(Stopped::States), "{name}");
                 for at in 0..PROPERTIES.len() {

@@ -41,7 +41,8 @@ fn the_fast_engine_finds_the_graph_and_the_traces_of_the_oracle() {
     for (name, scenario) in all() {
         for fuse in [Fuse::No, Fuse::OwnLocal] {
             let (exact, oracle) = explored(&scenario, fuse);
-            let (found, graph) = native::explore(&scenario, fuse, &Budget::default(), &mut Quiet);
+            let (found, graph) =
+                native::explore(&scenario, fuse, 1, &Budget::default(), &mut Quiet);
             let graph = graph.expect("a search without a budget is complete");
             let said = |explored: &Explored| {
                 let Explored { states, transitions, depth, stopped, applied, violated, .. } =

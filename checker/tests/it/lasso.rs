@@ -227,7 +227,7 @@ fn the_witness_confirms_every_lasso_verdict_of_the_tiny_specs() {
             for point in &spec.points {
                 let scenario = point.scenario(&design.design);
                 let budget = Budget { max_states: Some(TINY), ..Budget::default() };
-                let (_, graph) = native::explore(&scenario, Fuse::OwnLocal, &budget, &mut Quiet);
+                let (_, graph) = native::explore(&scenario, Fuse::OwnLocal, 1, &budget, &mut Quiet);
                 let Some(graph) = graph else { continue };
                 for actor in scenario.actor_ids() {
                     let charge = Operation::Charge;

@@ -1,10 +1,10 @@
 //! The model as a system that the fast engine can search.
 
-use super::{Space, System, search};
+use super::{Nodes, Sink, System, search};
 use crate::engine::{Budget, Explored, Progress};
-use crate::graph::Graph;
+use crate::graph::{Graph, position};
 use crate::label::{Label, OperationSet};
-use crate::node::{Node, PropertySet, initial, pack, successors};
+use crate::node::{PropertySet, initial, pack, successors, unpack, violated_in};
 use crate::verdict::Trace;
 use mm_model::actor::OpenOperations;
 use mm_model::ids::ActorId;
@@ -17,8 +17,6 @@ struct Kernel<'a> {
     scenario: &'a Scenario,
     fuse: Fuse,
     applied: PropertySet,
-    /// The first state that breaks each property.
-    first: Vec<Option<u32>>,
     // Buffers, kept from one state to the next.
     packed: Vec<u8>,
     label: Label,
@@ -26,11 +24,16 @@ struct Kernel<'a> {
     kinds: Vec<OperationSet>,
 }
 
-impl Kernel<'_> {
-    /// Remembers the first state that breaks a property.
-    fn note(first: &mut [Option<u32>], at: u32, violated: PropertySet) {
-        for property in violated.positions() {
-            first[property].get_or_insert(at);
+impl<'a> Kernel<'a> {
+    fn new(scenario: &'a Scenario, fuse: Fuse) -> Self {
+        Self {
+            scenario,
+            fuse,
+            applied: PropertySet::default(),
+            packed: Vec::new(),
+            label: Label::quiet(ActorId(0)),
+            open: Vec::new(),
+            kinds: Vec::new(),
         }
     }
 }
@@ -43,12 +46,11 @@ impl System for Kernel<'_> {
     fn initial(&mut self, packed: &mut Vec<u8>) {
         let (node, applied) = initial(self.scenario);
         self.applied = applied;
-        Self::note(&mut self.first, 0, node.violated);
         node.pack(packed);
     }
 
-    fn expand(&mut self, packed: &[u8], into: &mut Space) {
-        let from = Node::unpack(packed).state();
+    fn expand(&mut self, packed: &[u8], into: &mut impl Sink) {
+        let from = unpack(packed);
         self.open.clear();
         self.open.extend(from.actors.iter().map(mm_model::actor::Actor::open));
         self.kinds.clear();
@@ -57,41 +59,47 @@ impl System for Kernel<'_> {
         };
         self.kinds.extend(self.open.iter().map(kinds));
         into.begin(&self.kinds);
-        let Self { scenario, fuse, applied, first, packed, label, open, .. } = self;
+        let Self { scenario, fuse, applied, packed, label, open, .. } = self;
         // What is left out of a stopped search is known by its being stopped.
         let _ = successors(scenario, *fuse, &from, |edge, violated, to| {
             *applied = applied.union(edge.applied);
             label.read(edge.actor, &open[edge.actor.index()], edge.answers);
             pack(to, violated, packed);
-            if let Some(at) = into.found(label, packed) {
-                Self::note(first, at, violated);
-            }
-            if into.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            into.found(label, packed);
+            if into.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
     }
 }
 
-/// Visits every reachable state. If nothing stopped it, also returns the graph.
+/// The first state that breaks each property.
+fn first_violations(nodes: &Nodes) -> Vec<Option<u32>> {
+    let mut first = vec![None; PROPERTIES.len()];
+    for at in 0..position(nodes.len()) {
+        for property in violated_in(nodes.get(at)).positions() {
+            first[property].get_or_insert(at);
+        }
+    }
+    first
+}
+
+/// Visits every reachable state, with that many threads. If nothing stopped it, also returns the
+/// graph.
 pub fn explore(
     scenario: &Scenario,
     fuse: Fuse,
+    threads: usize,
     budget: &Budget,
     progress: &mut dyn Progress,
 ) -> (Explored, Option<Graph>) {
-    let mut kernel = Kernel {
-        scenario,
-        fuse,
-        applied: PropertySet::default(),
-        first: vec![None; PROPERTIES.len()],
-        packed: Vec::new(),
-        label: Label::quiet(ActorId(0)),
-        open: Vec::new(),
-        kinds: Vec::new(),
-    };
-    let (space, depth, stopped) = search(&mut kernel, budget, progress);
-    let Kernel { applied, first, .. } = kernel;
+    let mut kernel = Kernel::new(scenario, fuse);
+    let workers = if threads > 1 { threads } else { 0 };
+    let mut workers: Vec<Kernel<'_>> = (0..workers).map(|_| Kernel::new(scenario, fuse)).collect();
+    let (space, depth, stopped) = search(&mut kernel, &mut workers, budget, progress);
+    let all = std::iter::once(&kernel).chain(&workers);
+    let applied = all.fold(PropertySet::default(), |all, kernel| all.union(kernel.applied));
     let states = space.nodes.len() as u64;
     let transitions = space.shape.count_edges();
+    let first = first_violations(&space.nodes);
     let graph = Graph::new(space.shape, space.nodes, fuse);
     let trace = |at: &u32| {
         let stem = graph.shape().stem(*at);
