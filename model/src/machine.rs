@@ -58,7 +58,7 @@ impl Scenario {
                 Store::Tree => PageCache::tree(),
             };
             inode.cached.iter().for_each(|folio| cache.insert(*folio));
-            Inode { cache, nodes: Pages::ZERO }
+            Inode { cache, nodes: Pages::ZERO, passed: Pages::ZERO }
         };
         State {
             world: World {

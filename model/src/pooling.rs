@@ -3,6 +3,11 @@
 //! An access to a page of such a file goes to a part of it that nobody has used before. Then the
 //! older pages differ from each other in nothing that any step can see, as long as reclaim can free
 //! them: a count will do. Those that are still locked keep what their reads need until these end.
+//!
+//! A task that goes through such a file in order comes back to no page that lies farther behind than
+//! a window, or a look for what was read before, reaches: half or all of `ra_pages`. The others keep
+//! their place relative to the task, and the file moves past it, which is the middle of a large
+//! file, away from its start and its end.
 
 use crate::ids::{FileId, InodeId};
 use crate::page_cache::{Folio, FolioFlags};
@@ -16,6 +21,65 @@ const OLD: PageIndex = PageIndex(64);
 
 /// The pages that such a file can have at the most.
 pub const POOLED_MOST: Pages = Pages(OLD.0);
+
+/// From where a task goes through a file in order.
+const HERE: PageIndex = PageIndex(32);
+
+/// The longest window of such a file: two of them, one after the other, lie between [`HERE`] and
+/// the end.
+pub const WINDOW_MOST: Pages = Pages(8);
+
+/// Bytes of a page.
+const PAGE_SIZE: i64 = 4096;
+
+/// Goes on to the next page of the file, and returns where it lies.
+///
+/// Windows may be cut to whole blocks of `ra_pages`, or of the largest power of two that divides
+/// it. So the task passes the pages of one block, and then the file moves back by a block.
+pub(crate) fn advance(kernel: &mut Ctx<'_>, file: FileId) -> PageIndex {
+    let config = kernel.scenario.file(file);
+    let (inode, block) = (config.inode, Pages(1 << config.ra_pages.0.trailing_zeros().min(3)));
+    let passed = &mut kernel.world.inodes[inode.index()].passed;
+    *passed = if *passed + Pages(1) == block { Pages::ZERO } else { *passed + Pages(1) };
+    let here = HERE + *passed;
+    let by = if *passed == Pages::ZERO { block } else { Pages::ZERO };
+    let seen = PageIndex(here.0 + by.0 - config.ra_pages.0);
+    let cache = &mut kernel.world.inodes[inode.index()].cache;
+    let (near, far): (Vec<Folio>, Vec<Folio>) =
+        cache.folios().partition(|folio| folio.index >= seen && folio.index < OLD);
+    for folio in &near {
+        cache.remove(folio.index);
+    }
+    let unlocked = |folio: &&Folio| !folio.flags.contains(FolioFlags::LOCKED);
+    far.iter().filter(unlocked).for_each(|folio| pool(kernel, inode, folio));
+    settle(kernel, inode);
+    let cache = &mut kernel.world.inodes[inode.index()].cache;
+    for folio in &near {
+        cache.insert(Folio { index: PageIndex(folio.index.0 - by.0), ..*folio });
+    }
+    if let Some(memcg) = kernel.scenario.inodes[inode.index()].memcg {
+        for added in &mut kernel.world.memcg(memcg).order {
+            match added {
+                Added::Folio(of, index) if *of == inode && *index < OLD => index.0 -= by.0,
+                Added::Folio(..) | Added::Counted => {}
+            }
+        }
+    }
+    move_window(kernel.ra(file), here, by);
+    here
+}
+
+/// Moves the last window with the file. One that ends before the page is never asked for again.
+fn move_window(ra: &mut FileRaState, here: PageIndex, by: Pages) {
+    ra.start = PageIndex(ra.start.0.saturating_sub(by.0));
+    if ra.start + ra.size < here {
+        let (mmap_miss, prev_pos) = (ra.mmap_miss, ra.prev_pos);
+        *ra = FileRaState { mmap_miss, prev_pos, ..FileRaState::default() };
+    }
+    if ra.prev_pos >= 0 {
+        ra.prev_pos -= by.0.cast_signed() * PAGE_SIZE;
+    }
+}
 
 /// Forgets which pages of the file are cached, because a new access begins.
 pub(crate) fn forget(kernel: &mut Ctx<'_>, file: FileId) {

@@ -10,7 +10,9 @@ use crate::units::Pages;
 use serde::{Deserialize, Serialize};
 
 mod files;
-pub use files::{Evicts, Expand, FileConfig, FilePolicy, InodeConfig, Io, Pick, Store, VmFlags};
+pub use files::{
+    Evicts, Expand, FileConfig, FilePolicy, InodeConfig, Io, Pick, Store, VmFlags, Where,
+};
 
 mod reclaim;
 pub use reclaim::{Pass, Ram, Reclaim, ReclaimPolicy, ReclaimSteps};
@@ -195,7 +197,7 @@ pub enum Op {
         /// Which.
         file: FileId,
         /// The first byte.
-        pos: Pick,
+        pos: Where,
         /// Bytes.
         count: Pick,
     },
@@ -204,7 +206,7 @@ pub enum Op {
         /// Which.
         file: FileId,
         /// The page.
-        index: Pick,
+        index: Where,
         /// How the mapping is going to be used.
         vm_flags: VmFlags,
     },
@@ -214,7 +216,7 @@ pub enum Op {
         /// Which.
         file: FileId,
         /// The page.
-        index: Pick,
+        index: Where,
         /// How the mapping is going to be used.
         vm_flags: VmFlags,
     },
@@ -244,6 +246,26 @@ pub enum Op {
 }
 
 impl Op {
+    /// Whether it goes on behind the page where the one before it was.
+    pub const fn goes_on(&self) -> bool {
+        match self {
+            Self::Read { pos: at, .. }
+            | Self::Fault { index: at, .. }
+            | Self::Access { index: at, .. } => matches!(at, Where::Next),
+            Self::WillNeed { .. }
+            | Self::Window { .. }
+            | Self::Charge { .. }
+            | Self::Uncharge { .. }
+            | Self::LruAdd { .. }
+            | Self::WriteReclaim { .. }
+            | Self::WriteHigh { .. }
+            | Self::WriteMax { .. }
+            | Self::Stockpile { .. }
+            | Self::Signal { .. }
+            | Self::Mark { .. } => false,
+        }
+    }
+
     /// The file it uses.
     pub const fn file(&self) -> Option<FileId> {
         match self {
@@ -384,6 +406,11 @@ impl Scenario {
     pub fn high_in_use(&self, memcg: MemcgId) -> bool {
         self.high_is_written()
             || self.lineage(memcg).any(|level| self.memcgs[level.index()].high < Pages::UNLIMITED)
+    }
+
+    /// Whether a CPU can ever have a stock: it is what a charge of a whole batch leaves.
+    pub fn stocks_in_use(&self) -> bool {
+        self.kernel.memcg_charge_batch > Pages(1)
     }
 
     /// Whether some task's program has such an entry.

@@ -62,6 +62,9 @@ pub enum Guard {
     /// No page of the block of that order is in the inode's page cache. If one actor alone uses
     /// the inode, no other can add one.
     RangeAbsent(InodeId, PageIndex, u8),
+    /// The folio that holds the page is up to date and not locked. If one actor alone uses the
+    /// inode and holds the folio, no other can change that.
+    FolioRead(InodeId, PageIndex),
     /// The folio that holds the page is not locked, or gone.
     FolioUnlocked(InodeId, PageIndex),
     /// A read of folios of the inode has been submitted and has not ended.
@@ -84,6 +87,14 @@ impl Guard {
             Self::RangeAbsent(inode, index, order) => {
                 !scenario.inodes[inode.index()].shared
                     && !world.inodes[inode.index()].cache.overlaps(index, order)
+            }
+            Self::FolioRead(inode, index) => {
+                let folio = world.inodes[inode.index()].cache.folio(index);
+                let read = |flags: FolioFlags| {
+                    flags.contains(FolioFlags::UPTODATE) && !flags.contains(FolioFlags::LOCKED)
+                };
+                !scenario.inodes[inode.index()].shared
+                    && folio.is_some_and(|folio| read(folio.flags))
             }
             Self::FolioUnlocked(inode, index) => world.inodes[inode.index()]
                 .cache
@@ -108,6 +119,9 @@ impl Guard {
             Self::RangeAbsent(inode, index, order) => {
                 let name = &scenario.inodes[inode.index()].name;
                 format!("no page of {index}+{} of {name} is cached", Pages::of_order(order))
+            }
+            Self::FolioRead(inode, index) => {
+                format!("page {index} of {} is read", scenario.inodes[inode.index()].name)
             }
             Self::FolioUnlocked(inode, index) => {
                 format!("page {index} of {} is not locked", scenario.inodes[inode.index()].name)

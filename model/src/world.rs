@@ -172,6 +172,8 @@ pub struct Inode {
     pub cache: PageCache,
     /// Pages charged for the nodes of the tree that holds the folios.
     pub nodes: Pages,
+    /// How many pages of a block the task has passed that goes through the file in order.
+    pub passed: Pages,
 }
 
 /// `struct file_ra_state`: what readahead remembers of an open file. No lock protects it.

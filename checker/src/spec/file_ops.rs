@@ -6,7 +6,7 @@ use super::tree::{Value, shorten};
 use super::world::PAGES_MOST;
 use mm_model::ids::FileId;
 use mm_model::kernel::Kernel;
-use mm_model::scenario::{Op, Pick, VmFlags};
+use mm_model::scenario::{Op, Pick, VmFlags, Where};
 
 /// Bytes of a page.
 const PAGE_SIZE: u64 = 4096;
@@ -25,12 +25,17 @@ pub(super) fn op(
     let file = file(source, value, places, words[1]);
     match words[0] {
         "read" => {
-            let pos = bytes(source, value, words[2], 0);
+            let pos = place(words[2], |word| bytes(source, value, word, 0));
             let count = bytes(source, value, words[3], 1);
-            Some(Op::Read { file: file?, pos: pos?, count: count? })
+            let (file, pos, count) = (file?, pos?, count?);
+            if pos == Where::Next && count != (Pick { unit: PAGE_SIZE, ..Pick::just(1) }) {
+                let message = format!("`read ... next {}` is not one page", shorten(words[3]));
+                source.problem_with_hint(value.at, message, "write `read FILE next 1`");
+            }
+            Some(Op::Read { file, pos, count })
         }
         "fault" | "access" => {
-            let index = pages(source, value, words[2], 0);
+            let index = place(words[2], |word| pages(source, value, word, 0));
             let vm_flags =
                 words.get(3).map_or(Some(VmFlags::empty()), |name| vm_flags(source, value, name));
             let (file, index, vm_flags) = (file?, index?, vm_flags?);
@@ -78,6 +83,11 @@ fn vm_flags(source: &mut Source<'_>, value: &Value<'_>, name: &str) -> Option<Vm
         source.unknown(value.at, message, name, "uses of a mapping", names);
     }
     found
+}
+
+/// `next`, or a place in the file.
+fn place(word: &str, number: impl FnOnce(&str) -> Option<Pick>) -> Option<Where> {
+    if word == "next" { Some(Where::Next) } else { number(word).map(Where::At) }
 }
 
 /// Pages, as a number or a range, or bytes, as a number with a `b`; what comes back is bytes.

@@ -1,5 +1,6 @@
 //! `[[file]]`: open files and their pages.
 
+mod pooled;
 mod uses;
 pub(super) use uses::{devices, settle};
 

@@ -146,6 +146,11 @@ pub const WORLD: Section = Section {
             "congested",
             "Whether the task's block device cgroup may be congested; `false` by default.",
         ),
+        key(
+            "no-retry",
+            "Whether faults keep the mmap lock, as without FAULT_FLAG_ALLOW_RETRY: a fault then \
+             waits where it is, and is not repeated after it has; `false` by default.",
+        ),
     ],
 };
 

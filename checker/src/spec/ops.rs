@@ -68,14 +68,16 @@ pub const OPS: &[OpDoc] = &[
         name: "read",
         usage: "read FILE PAGE PAGES",
         summary: "`read()` of an open file, through `filemap_read()`. Either number may be a \
-                  range, as `0..3`, of which the task picks one each time, or bytes, as `100b`.",
+                  range, as `0..3`, of which the task picks one each time, or bytes, as `100b`. \
+                  `read FILE next 1` reads the page after the one before, of a pooled file.",
     },
     OpDoc {
         name: "fault",
         usage: "fault FILE PAGE [seq|rand|huge]",
         summary: "A page fault on a page of a mapped file, through `filemap_fault()`, its \
-                  repetition included. The page may be a range. The last word is how the mapping \
-                  is going to be used (`VM_SEQ_READ`, `VM_RAND_READ`, `VM_HUGEPAGE`).",
+                  repetition included. The page may be a range, or `next`: the one after the page \
+                  before, of a pooled file. The last word is how the mapping is going to be used \
+                  (`VM_SEQ_READ`, `VM_RAND_READ`, `VM_HUGEPAGE`).",
     },
     OpDoc {
         name: "access",

@@ -71,8 +71,9 @@ fn read(
     };
     let mut actors = actors::read(source, root, &mut places);
     let cpus = places.cpus;
-    files::settle(source, &mut files, &memcgs, &actors);
-    if policy.as_ref().is_some_and(|policy| policy.file.io != Io::AtOnce) {
+    let io = policy.as_ref().map(|policy| policy.file.io).unwrap_or_default();
+    files::settle(source, &mut files, &memcgs, &actors, io);
+    if io != Io::AtOnce {
         actors.extend(files::devices(&files));
     }
     let designs = designs::read(source, root);

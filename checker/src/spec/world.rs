@@ -108,6 +108,7 @@ pub(super) fn policy(source: &mut Source<'_>, root: &Table<'_>) -> Option<Policy
     flag("node-alloc-fails", &mut policy.file.node_alloc_fails)?;
     flag("fs-leaves", &mut policy.file.fs_leaves)?;
     flag("congested", &mut policy.file.congested)?;
+    flag("no-retry", &mut policy.file.no_retry)?;
     Some(policy)
 }
 

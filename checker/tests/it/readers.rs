@@ -7,13 +7,14 @@ use mm_model::env::Event;
 use mm_model::ids::FileId;
 use mm_model::machine::Fuse;
 use mm_model::property::PROPERTIES;
-use mm_model::scenario::{FilePolicy, Op, Pick, Scenario, VmFlags};
+use mm_model::scenario::{FilePolicy, Op, Pick, Scenario, VmFlags, Where};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 const FILE: FileId = FileId(0);
-const READ: Op = Op::Read { file: FILE, pos: Pick::just(0), count: Pick::just(4096) };
-const FAULT: Op = Op::Fault { file: FILE, index: Pick::just(1), vm_flags: VmFlags::empty() };
+const READ: Op = Op::Read { file: FILE, pos: Where::At(Pick::just(0)), count: Pick::just(4096) };
+const FAULT: Op =
+    Op::Fault { file: FILE, index: Where::At(Pick::just(1)), vm_flags: VmFlags::empty() };
 
 /// A reader and a task that faults, in a memcg that has room for `max` pages.
 fn pair(design: &str, max: u64) -> Small {
@@ -105,7 +106,8 @@ fn folios_left_unread_wrap_the_window_size_of_a_shared_file_before_7_3() {
 
 #[test]
 fn a_reader_beyond_the_end_goes_round_alone_and_ends_each_time() {
-    let beyond = Op::Read { file: FILE, pos: Pick::just(4 * 4096), count: Pick::just(4096) };
+    let beyond =
+        Op::Read { file: FILE, pos: Where::At(Pick::just(4 * 4096)), count: Pick::just(4096) };
     let alone = Small::job(1).file(2).forever("reader", &[beyond]);
     let (broken, plain, fused) = broken(&alone.build());
     assert!(broken.is_empty(), "{broken:?}");

@@ -29,6 +29,15 @@ impl Pick {
     }
 }
 
+/// Where in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Where {
+    /// There, in pages or bytes.
+    At(Pick),
+    /// At the page after the one before, in the middle of a large file.
+    Next,
+}
+
 /// The pages of a file, and how its file system reads them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InodeConfig {
@@ -164,6 +173,8 @@ pub struct FilePolicy {
     pub fs_leaves: bool,
     /// The task's block device cgroup may be congested.
     pub congested: bool,
+    /// Faults keep the mmap lock, as without `FAULT_FLAG_ALLOW_RETRY`.
+    pub no_retry: bool,
     /// When reads end.
     pub io: Io,
     /// Which cached folios a pass takes.

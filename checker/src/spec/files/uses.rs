@@ -1,11 +1,9 @@
 //! What tasks do with the files of a spec: whose memory their pages are, and who shares what.
 
-use super::Files;
+use super::{Files, pooled};
 use crate::spec::problem::Source;
 use mm_model::ids::{CpuId, FileId, InodeId, MemcgId};
-use mm_model::scenario::{
-    ActorConfig, ActorKind, MemcgConfig, Op, TaskContext, TaskFlags, VmFlags,
-};
+use mm_model::scenario::{ActorConfig, ActorKind, Io, MemcgConfig, Op, TaskContext, TaskFlags};
 
 /// The devices that end reads, one for each inode.
 pub(in crate::spec) fn devices(files: &Files) -> impl Iterator<Item = ActorConfig> {
@@ -30,6 +28,7 @@ pub(in crate::spec) fn settle(
     files: &mut Files,
     memcgs: &[MemcgConfig],
     actors: &[ActorConfig],
+    io: Io,
 ) {
     for (at, file) in files.open.iter_mut().enumerate() {
         let uses = |op: &Op| op.file() == Some(FileId::from(at));
@@ -49,7 +48,10 @@ pub(in crate::spec) fn settle(
         }
     }
     for at in 0..files.open.len() {
-        pooled(source, files, actors, at);
+        let mine: Vec<&Op> = actors.iter().flat_map(program).collect();
+        if let Some((message, hint)) = pooled::objection(files, &mine, io, at) {
+            source.problem_with_hint(files.at[at], message, hint);
+        }
     }
     for at in 0..files.open.len() {
         let file = &files.open[at];
@@ -62,40 +64,5 @@ pub(in crate::spec) fn settle(
             let message = format!("no task uses the file `{}`", file.name);
             source.problem_with_hint(files.at[at], message, hint);
         }
-    }
-}
-
-/// A pooled file is one task's, which only maps it, and for random accesses: nothing that a later
-/// access does may depend on an earlier one.
-fn pooled(source: &mut Source<'_>, files: &Files, actors: &[ActorConfig], at: usize) {
-    let file = &files.open[at];
-    if !files.inodes[file.inode.index()].pooled {
-        return;
-    }
-    let at_random = |op: &Op| match op {
-        Op::Fault { vm_flags, .. } | Op::Access { vm_flags, .. } => {
-            !vm_flags.contains(VmFlags::SEQ_READ)
-        }
-        Op::Read { .. }
-        | Op::WillNeed { .. }
-        | Op::Window { .. }
-        | Op::Charge { .. }
-        | Op::Uncharge { .. }
-        | Op::LruAdd { .. }
-        | Op::WriteReclaim { .. }
-        | Op::WriteHigh { .. }
-        | Op::WriteMax { .. }
-        | Op::Stockpile { .. }
-        | Op::Signal { .. }
-        | Op::Mark { .. } => false,
-    };
-    let mut mine = actors.iter().flat_map(program).filter(|op| op.file() == Some(FileId::from(at)));
-    let hint = "its pages are told apart only while one access of one task runs: `fault`, `access`";
-    if file.shared || files.open.iter().filter(|other| other.inode == file.inode).count() > 1 {
-        let message = format!("the pooled file `{}` is shared", file.name);
-        source.problem_with_hint(files.at[at], message, hint);
-    } else if mine.any(|op| !at_random(op)) {
-        let message = format!("the pooled file `{}` is not only mapped at random", file.name);
-        source.problem_with_hint(files.at[at], message, hint);
     }
 }

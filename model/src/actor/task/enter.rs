@@ -4,6 +4,7 @@ use super::Entry;
 use super::access::Access;
 use crate::env::{Ask, Event, Operation};
 use crate::gfp::Gfp;
+use crate::ids::FileId;
 use crate::lru::{FolioFlags, LruList};
 use crate::mm::filemap::filemap_read::FilemapRead;
 use crate::mm::madvise::madvise_stockpile::MadviseStockpile;
@@ -16,8 +17,8 @@ use crate::mm::readahead::ReadaheadControl;
 use crate::mm::readahead::force_page_cache_ra::ForcePageCacheRa;
 use crate::mm::readahead::page_cache_ra_order::PageCacheRaOrder;
 use crate::mm::swap::folio_add_lru::folio_add_lru;
-use crate::pooling::forget;
-use crate::scenario::{Op, Pick};
+use crate::pooling::{advance, forget};
+use crate::scenario::{Op, Pick, Where};
 use crate::step::Ctx;
 use crate::units::{PageIndex, Pages};
 use crate::world::FileRaState;
@@ -88,17 +89,15 @@ fn enter_file(op: Op, kernel: &mut Ctx<'_>) -> Entry {
     match op {
         Op::Read { file, pos, count } => {
             kernel.note(Event::Begin(Operation::Read, Gfp::KERNEL));
-            let (pos, count) = (pick(kernel, pos), pick(kernel, count));
+            let (pos, count) = (begin(kernel, file, pos, PAGE_SIZE), pick(kernel, count));
             Entry::Read(FilemapRead::enter(file, pos, count))
         }
         Op::Fault { file, index, vm_flags } => {
-            forget(kernel, file);
-            let index = PageIndex(pick(kernel, index));
+            let index = PageIndex(begin(kernel, file, index, 1));
             Entry::Access(Access::enter(kernel, (file, index, vm_flags), true))
         }
         Op::Access { file, index, vm_flags } => {
-            forget(kernel, file);
-            let index = PageIndex(pick(kernel, index));
+            let index = PageIndex(begin(kernel, file, index, 1));
             Entry::Access(Access::enter(kernel, (file, index, vm_flags), false))
         }
         Op::WillNeed { file, index, nr_pages } => {
@@ -128,6 +127,21 @@ fn enter_file(op: Op, kernel: &mut Ctx<'_>) -> Entry {
         | Op::Stockpile { .. }
         | Op::Signal { .. }
         | Op::Mark { .. } => unreachable!("{op:?} uses no file"),
+    }
+}
+
+/// Bytes of a page.
+const PAGE_SIZE: u64 = 4096;
+
+/// Where an operation on a file begins, in units of so many to the page. Of a pooled file, pages
+/// that it can't come back to are only counted from now on.
+fn begin(kernel: &mut Ctx<'_>, file: FileId, at: Where, page: u64) -> u64 {
+    match at {
+        Where::At(range) => {
+            forget(kernel, file);
+            pick(kernel, range)
+        }
+        Where::Next => advance(kernel, file).0 * page,
     }
 }
 

@@ -141,6 +141,11 @@ impl FilemapFault {
         kernel.cache(self.file).folio(self.index)
     }
 
+    /// Whether it may drop the mmap lock and have the caller repeat the fault.
+    const fn may_drop(&self, scenario: &Scenario) -> bool {
+        !self.tried && !scenario.policy.file.no_retry
+    }
+
     /// What happens with the lock held is one step, so that it is never seen held.
     fn locked(self, kernel: &mut Ctx<'_>, dropped: bool) -> ToNext {
         let Some(folio) = self.folio(kernel) else { return self.goto(At::Find { dropped }) };
@@ -153,7 +158,7 @@ impl FilemapFault {
         let call = Call::File(FileCall::FilemapReadFolio { file, index: folio.index });
         let at_once = kernel.stub(call).is_some();
         kernel.cache(file).change(folio.index, FolioFlags::UPTODATE, clear);
-        if dropped || !(at_once || self.tried) {
+        if dropped || (self.may_drop(kernel.scenario) && !at_once) {
             return self.retry(kernel);
         }
         // It is looked up again, and found: what was added a moment ago waits in the CPU's batch,
@@ -182,7 +187,9 @@ impl Frame for FilemapFault {
             ),
             At::Sync(callee) => callee.step(kernel).within(
                 |callee| inside(At::Sync(callee)),
-                |dropped| self.goto(At::Find { dropped: dropped && !self.tried }),
+                |dropped| {
+                    self.goto(At::Find { dropped: dropped && self.may_drop(kernel.scenario) })
+                },
             ),
             At::Find { dropped } => self.find(kernel, dropped),
             At::Create { dropped, callee } => callee.step(kernel).within(
@@ -192,7 +199,8 @@ impl Frame for FilemapFault {
             At::Trylock { dropped } => {
                 let folio = self.folio(kernel);
                 if folio.is_some_and(|folio| folio.flags.contains(FolioFlags::LOCKED)) {
-                    return self.goto(At::Lock { dropped: dropped || !self.tried });
+                    let dropped = dropped || self.may_drop(kernel.scenario);
+                    return self.goto(At::Lock { dropped });
                 }
                 self.locked(kernel, dropped)
             }
@@ -205,6 +213,16 @@ impl Frame for FilemapFault {
         match &self.at {
             At::Lookup | At::Find { .. } => {
                 Locality::LocalIf(Guard::RangeAbsent(inode, self.index, 0))
+            }
+            // Nobody else locks or reads the folio that it holds of an inode of its own; letting go
+            // of it is what a pass can tell.
+            At::Trylock { dropped: false } => {
+                Locality::LocalIf(Guard::FolioRead(inode, self.index))
+            }
+            At::Locked { dropped: false }
+                if !self.may_drop(scenario) && !scenario.inode(self.file).shared =>
+            {
+                Locality::Local
             }
             At::Trylock { .. } | At::Locked { .. } => Locality::Shared,
             At::Lock { .. } => Locality::BlockedUntil(Guard::FolioUnlocked(inode, self.index)),

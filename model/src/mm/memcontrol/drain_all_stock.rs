@@ -138,6 +138,8 @@ impl Frame for DrainAllStock {
 
     fn locality(&self, scenario: &Scenario, task: &TaskContext) -> Locality {
         match &self.at {
+            // Where no CPU ever has a stock, nothing comes of it.
+            At::Trylock | At::Cpu(_) | At::Unlock if !scenario.stocks_in_use() => Locality::Local,
             At::Trylock | At::Cpu(_) | At::Unlock => Locality::Shared,
             At::OwnCpu(callee) => callee.locality(scenario, task),
             At::Flush => Locality::BlockedUntil(Guard::NoDrainPending),

@@ -480,6 +480,7 @@ impl Frame for TryChargeMemcg {
 
     fn locality(&self, scenario: &Scenario, task: &TaskContext) -> Locality {
         match &self.at {
+            At::Retry(_) if !scenario.stocks_in_use() => Locality::Local,
             At::Retry(_) => Locality::LocalIf(Guard::StockEmpty(task.cpu, self.memcg)),
             At::TryChargeMemsw(_, callee) | At::TryChargeMemory(_, callee) => {
                 callee.locality(scenario, task)

@@ -1,0 +1,85 @@
+//! What a pooled file can be used for: by one task, which either maps it for random accesses, where
+//! nothing that a later access does depends on an earlier one, or goes through it in order.
+
+use super::Files;
+use mm_model::ids::FileId;
+use mm_model::pooling::{POOLED_MOST, WINDOW_MOST};
+use mm_model::scenario::{Io, Op, VmFlags};
+use mm_model::units::PageIndex;
+
+/// Why a file can't be used as the operations do, and a hint.
+pub(super) fn objection(
+    files: &Files,
+    all: &[&Op],
+    io: Io,
+    at: usize,
+) -> Option<(String, &'static str)> {
+    let file = &files.open[at];
+    let inode = &files.inodes[file.inode.index()];
+    let name = &file.name;
+    let mine: Vec<&Op> =
+        all.iter().copied().filter(|op| op.file() == Some(FileId::from(at))).collect();
+    let goes_on = mine.iter().any(|op| op.goes_on());
+    if !inode.pooled {
+        let hint = "where `next` is there is no end: give the file `pooled = true`";
+        return goes_on.then(|| (format!("`next` of `{name}`, which is not pooled"), hint));
+    }
+    if file.shared || files.open.iter().filter(|other| other.inode == file.inode).count() > 1 {
+        let hint = "its pages are told apart only while one access of one task runs";
+        return Some((format!("the pooled file `{name}` is shared"), hint));
+    }
+    if goes_on {
+        return in_order(files, &mine, io, at);
+    }
+    let at_random = |op: &&Op| vm_flags(op).is_some_and(|of| !of.contains(VmFlags::SEQ_READ));
+    let hint = "a random access forgets the one before: `fault`, `access`, or go on with `next`";
+    let message = || format!("the pooled file `{name}` is not only mapped at random");
+    (!mine.iter().all(at_random)).then(|| (message(), hint))
+}
+
+/// Why a pooled file can't be used in order, and a hint.
+fn in_order(files: &Files, mine: &[&Op], io: Io, at: usize) -> Option<(String, &'static str)> {
+    let file = &files.open[at];
+    let inode = &files.inodes[file.inode.index()];
+    let name = &file.name;
+    let huge = |op: &&Op| vm_flags(op).is_some_and(|of| of.contains(VmFlags::HUGEPAGE));
+    let whole = inode.last_page == Some(PageIndex(POOLED_MOST.0 - 1)) && inode.cached.is_empty();
+    if !mine.iter().all(|op| op.goes_on()) {
+        let hint = "a task that goes on with `next` has no other place in the file";
+        Some((format!("the pooled file `{name}` is not only used in order"), hint))
+    } else if mine.iter().any(huge) {
+        let hint = "only base pages are pooled: leave the word out, or write `seq` or `rand`";
+        Some((format!("`{name}` is used in order, by huge pages"), hint))
+    } else if io == Io::Batch {
+        let hint =
+            "the file moves past the task, and a batch with it: `io` can be `file` or `page`";
+        Some((format!("reads of `{name}`, which is used in order, end by batch"), hint))
+    } else if !whole {
+        let hint = "it stands for the middle of a large file: `pages = 64`, and nothing `cached`";
+        Some((format!("`{name}` is used in order, and has a start or an end"), hint))
+    } else if file.ra_pages > WINDOW_MOST {
+        let hint = "two of them and what lies behind must have room: at most 8 pages";
+        Some((format!("the windows of `{name}`, which is used in order, are too long"), hint))
+    } else {
+        None
+    }
+}
+
+/// How the mapping is used that it accesses.
+fn vm_flags(op: &Op) -> Option<VmFlags> {
+    match op {
+        Op::Fault { vm_flags, .. } | Op::Access { vm_flags, .. } => Some(*vm_flags),
+        Op::Read { .. }
+        | Op::WillNeed { .. }
+        | Op::Window { .. }
+        | Op::Charge { .. }
+        | Op::Uncharge { .. }
+        | Op::LruAdd { .. }
+        | Op::WriteReclaim { .. }
+        | Op::WriteHigh { .. }
+        | Op::WriteMax { .. }
+        | Op::Stockpile { .. }
+        | Op::Signal { .. }
+        | Op::Mark { .. } => None,
+    }
+}
