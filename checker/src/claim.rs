@@ -123,6 +123,21 @@ impl Claim {
         }
     }
 
+    /// Whether its answer needs to know of each page whether somebody has used it, while it is
+    /// cached. What is counted in the long run can be counted when a page is forgotten instead.
+    pub fn tells_pages_apart(self) -> bool {
+        match self {
+            Self::Peak(measure) => MEASURES[measure].name == "speculative-pages",
+            Self::Cost(measure, _) => MEASURES[measure].name == "pages-evicted-unused",
+            Self::Safety(_)
+            | Self::LivelockFree(..)
+            | Self::StarvationFree(..)
+            | Self::WaitFree(..)
+            | Self::Ladder(_)
+            | Self::Ratio(..) => false,
+        }
+    }
+
     /// Whether the answer is a verdict, and not a value.
     pub const fn is_verdict(self) -> bool {
         match self {

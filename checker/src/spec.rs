@@ -101,6 +101,11 @@ impl Spec {
         actors.iter().map(|actor| actor.name.as_str()).collect()
     }
 
+    /// Whether pages of a file are only counted.
+    pub fn counts_pages(&self) -> bool {
+        self.points.iter().any(|point| point.scenario.inodes.iter().any(|inode| inode.pooled))
+    }
+
     /// The scenario under a design, at the first point of its sweep.
     ///
     /// # Panics

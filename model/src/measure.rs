@@ -111,7 +111,7 @@ pub const MEASURES: &[Measure] = &[
         u64::from(moment.returned().is_some_and(|(call, _)| killer(call)))
     }),
     level("speculative-pages", "cached pages of files that nobody has used yet", |_, state| {
-        let unused = |folio: &Folio| !folio.flags.contains(FolioFlags::REFERENCED);
+        let unused = |folio: &Folio| !folio.flags.contains(FolioFlags::USED);
         let cached = state.world.inodes.iter().flat_map(|inode| inode.cache.folios());
         cached.filter(unused).map(|folio| folio.nr_pages().0).sum()
     }),

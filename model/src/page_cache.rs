@@ -41,6 +41,8 @@ bitflags::bitflags! {
         const READING = 1 << 5;
         /// It is the first of those that are read together.
         const BIO = 1 << 6;
+        /// Somebody has used it, however long ago.
+        const USED = 1 << 7;
     }
 }
 

@@ -9,6 +9,7 @@
 //! their place relative to the task, and the file moves past it, which is the middle of a large
 //! file, away from its start and its end.
 
+use crate::env::Event;
 use crate::ids::{FileId, InodeId};
 use crate::page_cache::{Folio, FolioFlags};
 use crate::scenario::Io;
@@ -122,6 +123,10 @@ pub(crate) fn pool_old(kernel: &mut Ctx<'_>, inode: InodeId) {
 fn pool(kernel: &mut Ctx<'_>, inode: InodeId, folio: &Folio) {
     kernel.world.inodes[inode.index()].cache.remove(folio.index);
     let memcg = kernel.scenario.inodes[inode.index()].memcg.expect("pages that count are paid for");
+    if !folio.flags.contains(FolioFlags::USED) {
+        // Nobody comes back to it: it will be freed unused, whenever that is.
+        kernel.note(Event::Unused(memcg, folio.nr_pages()));
+    }
     let memcg = kernel.world.memcg(memcg);
     memcg.lru += folio.nr_pages();
     let listed = Added::Folio(inode, folio.index);

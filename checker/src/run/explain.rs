@@ -178,9 +178,14 @@ impl Program<'_> {
 fn named(spec: &Spec, name: &str) -> Result<Claim, Problems> {
     let actors = spec.actors();
     let actor = |name: &str| actors.iter().position(|actor| *actor == name).map(ActorId::from);
-    Claim::parse(name, actor).ok_or_else(|| {
+    let claim = Claim::parse(name, actor).ok_or_else(|| {
         let names = claim::names();
         let hint = near(name, "properties", names.iter().map(String::as_str));
         Problems::of_usage(format!("no property is named `{name}`"), Some(hint))
-    })
+    })?;
+    if claim.tells_pages_apart() && spec.counts_pages() {
+        let message = format!("`{name}` of pages that are only counted");
+        return Err(Problems::of_usage(message, Some("a file of the spec is `pooled`".to_owned())));
+    }
+    Ok(claim)
 }

@@ -9,7 +9,7 @@ use crate::value::{Expected, Threshold, Value};
 use crate::verdict::Verdict;
 use mm_model::design::PRESETS;
 use mm_model::ids::ActorId;
-use mm_model::scenario::ActorConfig;
+use mm_model::scenario::{ActorConfig, InodeConfig};
 use std::collections::BTreeMap;
 use strum::VariantArray;
 
@@ -34,6 +34,7 @@ pub(super) fn read(
     root: &Table<'_>,
     designs: &[NamedDesign],
     actors: &[ActorConfig],
+    inodes: &[InodeConfig],
 ) -> BTreeMap<String, Expectations> {
     let mut expectations = BTreeMap::new();
     let table = root.get("expect").and_then(|value| value.table(source, "expect"));
@@ -55,7 +56,8 @@ pub(super) fn read(
             );
         }
         if let Some(table) = entry.value.table(source, "expect") {
-            expectations.insert(entry.key.clone(), of_design(source, root, table, actors));
+            expectations
+                .insert(entry.key.clone(), of_design(source, root, table, (actors, inodes)));
         }
     }
     expectations
@@ -83,7 +85,7 @@ fn of_design(
     source: &mut Source<'_>,
     root: &Table<'_>,
     table: &Table<'_>,
-    actors: &[ActorConfig],
+    (actors, inodes): (&[ActorConfig], &[InodeConfig]),
 ) -> Expectations {
     let mut expected = Expectations::default();
     for entry in &table.entries {
@@ -101,6 +103,15 @@ fn of_design(
                 };
                 let actor = |name: &str| actors.iter().position(|actor| actor.name == name);
                 match Claim::parse(key, |name| actor(name).map(ActorId::from)) {
+                    Some(claim)
+                        if claim.tells_pages_apart() && inodes.iter().any(|it| it.pooled) =>
+                    {
+                        let message = format!("`{}` of pages that are only counted", entry.key);
+                        let hint = "which of them nobody has used is known as long as a file is \
+                                    not `pooled`; `pages-evicted-unused per-each OPERATION` counts \
+                                    them when they are forgotten";
+                        source.problem_with_hint(entry.key_at, message, hint);
+                    }
                     Some(claim) if threshold => {
                         let from = from(source, root, entry, claim);
                         from.and_then(|from| expected.thresholds.insert(claim, from));

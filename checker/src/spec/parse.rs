@@ -77,7 +77,7 @@ fn read(
         actors.extend(files::devices(&files));
     }
     let designs = designs::read(source, root);
-    let expectations = expect::read(source, root, &designs, &actors);
+    let expectations = expect::read(source, root, &designs, &actors, &files.inodes);
     let design = designs.first()?.design.clone();
     Some(Spec {
         file: file.to_owned(),

@@ -16,6 +16,7 @@ mod lasso;
 mod list;
 mod mails_docs;
 mod messages;
+mod pooled;
 mod readahead_docs;
 mod readers;
 mod reclaim;

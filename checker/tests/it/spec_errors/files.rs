@@ -186,7 +186,7 @@ fn a_pooled_file_is_small_mapped_and_of_one_task() {
     bad.toml:14:13: `pooled` beside large folios, up to order 2
     bad.toml:18:1: the pooled file `b` is shared
 
-    hint: its pages are told apart only while one access of one task runs: `fault`, `access`
+    hint: its pages are told apart only while one access of one task runs
     hint: it stands for a large file: a window of it is enough, and at most 64 pages
     hint: a large folio is freed whole, and pages that are only counted are not
     "#);
@@ -197,7 +197,7 @@ fn a_pooled_file_is_small_mapped_and_of_one_task() {
     bad.toml:9:1: the pooled file `a` is not only mapped at random
     bad.toml:14:13: `pooled` beside large folios, up to order 2
 
-    hint: its pages are told apart only while one access of one task runs: `fault`, `access`
+    hint: a random access forgets the one before: `fault`, `access`, or go on with `next`
     hint: a large folio is freed whole, and pages that are only counted are not
     "#);
 }

@@ -78,7 +78,8 @@ impl Access {
     fn map(self, kernel: &mut Ctx<'_>) -> ToNext {
         let cache = kernel.cache(self.file);
         let folio = cache.folio(self.index).expect("a folio that is held stays");
-        cache.change(folio.index, FolioFlags::REFERENCED, FolioFlags::empty());
+        let used = FolioFlags::REFERENCED | FolioFlags::USED;
+        cache.change(folio.index, used, FolioFlags::empty());
         kernel.note(Event::End(Operation::Fault, Gfp::KERNEL, 0));
         if self.one_fault {
             return Next::Return(());

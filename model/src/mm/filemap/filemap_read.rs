@@ -106,7 +106,8 @@ impl FilemapRead {
         let cache = kernel.cache(self.file);
         let mut next = cache.folio(PageIndex(self.pos / 4096));
         while let Some(folio) = next.filter(|folio| folio.index < batch_end) {
-            cache.change(folio.index, FolioFlags::REFERENCED, FolioFlags::empty());
+            let used = FolioFlags::REFERENCED | FolioFlags::USED;
+            cache.change(folio.index, used, FolioFlags::empty());
             next = cache.folio(folio.end());
         }
         self.pos = (batch_end.0 * 4096).min(self.end).min(self.size(scenario));

@@ -182,7 +182,7 @@ fn evict(kernel: &mut Ctx<'_>, memcg: MemcgId, inode: InodeId, folio: &Folio) ->
     }
     let pages = folio.nr_pages();
     kernel.note(Event::Reclaimed(memcg, pages));
-    if !folio.flags.contains(FolioFlags::REFERENCED) {
+    if !folio.flags.contains(FolioFlags::USED) {
         kernel.note(Event::Unused(memcg, pages));
     }
     filemap_remove_folio(kernel, inode, folio.index);
