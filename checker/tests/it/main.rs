@@ -19,6 +19,7 @@ mod messages;
 mod readahead_docs;
 mod readers;
 mod reclaim;
+mod reclaim_bounds;
 mod reclaim_docs;
 mod record;
 mod rendering;
