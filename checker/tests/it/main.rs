@@ -14,6 +14,7 @@ mod explore;
 mod explorer;
 mod lasso;
 mod list;
+mod loops_docs;
 mod mails_docs;
 mod messages;
 mod readahead_docs;
