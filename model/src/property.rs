@@ -21,6 +21,7 @@ mod overreclaim_within_bound;
 mod readahead_reclaim_cap;
 mod speculative_charge_never_ooms;
 mod stockpile_enomem_tells_the_truth;
+mod stockpile_stays_in_scope;
 mod usage_within_max;
 mod window_not_overrun;
 
@@ -70,6 +71,7 @@ pub const PROPERTIES: &[&Property] = &[
     &one_mark_per_window::PROPERTY,
     &window_not_overrun::PROPERTY,
     &readahead_reclaim_cap::PROPERTY,
+    &stockpile_stays_in_scope::PROPERTY,
 ];
 
 /// Those that speak of files.
@@ -80,11 +82,15 @@ const OF_FILES: &[&Property] = &[
     &readahead_reclaim_cap::PROPERTY,
 ];
 
+/// Those that speak of MADV_STOCKPILE alone.
+const OF_STOCKPILES: &[&Property] = &[&stockpile_stays_in_scope::PROPERTY];
+
 impl Property {
     /// Whether the scenario has anything the property speaks of.
     pub fn concerns(&self, scenario: &Scenario) -> bool {
-        let of_files = OF_FILES.iter().any(|other| other.name == self.name);
-        !of_files || !scenario.files.is_empty()
+        let is_of = |these: &[&Self]| these.iter().any(|other| other.name == self.name);
+        (!is_of(OF_FILES) || !scenario.files.is_empty())
+            && (!is_of(OF_STOCKPILES) || scenario.pages_are_stockpiled())
     }
 }
 

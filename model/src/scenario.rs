@@ -431,6 +431,11 @@ impl Scenario {
         self.has_op(|op| matches!(op, Op::WriteHigh { .. }))
     }
 
+    /// Whether somebody calls MADV_STOCKPILE.
+    pub fn pages_are_stockpiled(&self) -> bool {
+        self.has_op(|op| matches!(op, Op::Stockpile { .. }))
+    }
+
     /// Whether somebody sends signals.
     pub fn signals_are_sent(&self) -> bool {
         self.has_op(|op| matches!(op, Op::Signal { .. }))

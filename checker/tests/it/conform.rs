@@ -76,7 +76,8 @@ fn every_vector_of_the_reclaim_loops_passes() {
 /// Two requests of the same memcgs and nodes in 6.12 and 7.3, the only ones in which many passes
 /// share a walk: the kernel took 53 passes and freed 2065 pages, the model 52 and 2053. Both are
 /// within the bound of a request in batches of 32 over four nodes, 127 * 4 + 30 beyond it. What
-/// makes the difference is not known; no start of the iterators does.
+/// makes the difference is not known; `docs/abstraction.md` says what was tried. The list is not to
+/// grow.
 #[test]
 fn every_vector_of_passes_passes_but_two_that_share_a_walk_for_long() {
     let (status, report, err) = conform(&[vectors("pass.jsonl")]);

@@ -201,6 +201,14 @@ const STOCKPILE: &[Decided] = &[
         &[("stockpile/reserves-nothing", "linux-7.3", "reclaim-passes per charge")],
     ),
     decided(
+        "(what it does not say: who pays)",
+        "at the levels above its own, whoever is below them",
+        &[
+            ("reports/r11-stockpile-up-the-tree", "as-proposed", "stockpile-stays-in-scope"),
+            ("reports/r11-stockpile-up-the-tree", "counted", "stockpile-stays-in-scope"),
+        ],
+    ),
+    decided(
         "(what it does not say: it ends)",
         "not beside a charger that eats what it frees",
         &[

@@ -2,16 +2,13 @@
 //! the bounds, computed by the model's own step functions.
 
 use crate::docs::{fresh, table};
-use mm_checker::claim::Claim;
-use mm_checker::cost::Bound;
-use mm_checker::spec::{Spec, library, parse, preset};
-use mm_checker::value::{Expected, Value};
-use mm_checker::verdict::Verdict;
+use crate::reclaim_bounds;
+use mm_checker::spec::{parse, preset};
 use mm_model::design::{Changes, Design, Lru, ReclaimBatch};
 use mm_model::env::{Ask, Call, Env, Event, Question};
 use mm_model::ids::{ActorId, MemcgId};
 use mm_model::property::overreclaim_bound;
-use mm_model::scenario::{Op, PassFrees, Scenario};
+use mm_model::scenario::{PassFrees, Scenario};
 use mm_model::units::Pages;
 use mm_model::world::World;
 
@@ -195,62 +192,14 @@ fn by_walk() -> String {
     table("kernel, LRU | nodes | whole | at most 32 | half | quarter", rows)
 }
 
-/// The exact maxima that specs pin, and the bounds at their constants.
-fn against_bounds() -> String {
-    let claim = Claim::parse("overreclaim per reclaim-write", |_| None).expect("it can be asked");
-    let within = Claim::parse("overreclaim-within-bound", |_| None).expect("it is a property");
-    let mut rows = Vec::new();
-    for found in library::load(&[]).expect("specs are good") {
-        let spec: Spec = found.spec;
-        for named in &spec.designs {
-            let Some(expected) = spec.expectations.get(&named.name) else { continue };
-            let answers = &expected.answers;
-            let Some(Expected::Value(Value::Number(Bound::Most(exact)))) = answers.get(&claim)
-            else {
-                continue;
-            };
-            let scenario = spec.scenario(&named.design);
-            let requests = scenario.actors.iter().flat_map(|actor| match &actor.kind {
-                mm_model::scenario::ActorKind::Task { program, .. } => program.as_slice(),
-                mm_model::scenario::ActorKind::DrainWorker
-                | mm_model::scenario::ActorKind::Device(_)
-                | mm_model::scenario::ActorKind::Kswapd { .. } => &[],
-            });
-            let bound = requests
-                .filter_map(|op| match op {
-                    Op::WriteReclaim { memcg, nr_pages } => {
-                        Some(overreclaim_bound(&scenario, *memcg, *nr_pages).0)
-                    }
-                    Op::Charge { .. }
-                    | Op::Uncharge { .. }
-                    | Op::LruAdd { .. }
-                    | Op::WriteHigh { .. }
-                    | Op::WriteMax { .. }
-                    | Op::Stockpile { .. }
-                    | Op::Signal { .. }
-                    | Op::Mark { .. }
-                    | Op::Read { .. }
-                    | Op::Fault { .. }
-                    | Op::Access { .. }
-                    | Op::WillNeed { .. }
-                    | Op::Window { .. } => None,
-                })
-                .max()
-                .expect("there is a request");
-            let beyond = answers.get(&within) == Some(&Expected::Verdict(Verdict::Violated));
-            assert_eq!(*exact > bound, beyond, "{} {}", spec.file, named.name);
-            if bound > 0 {
-                let file = format!("`{}`", spec.file);
-                rows.push(vec![file, named.name.clone(), exact.to_string(), bound.to_string()]);
-            }
-        }
-    }
-    table("spec | design | exact maximum | bound", rows)
-}
-
 #[test]
 fn what_memory_reclaim_costs_is_written_down() {
-    let parts = [("by luck", by_luck()), ("by walk", by_walk()), ("bounds", against_bounds())];
+    let parts = [
+        ("by luck", by_luck()),
+        ("by walk", by_walk()),
+        ("bounds", reclaim_bounds::against_bounds()),
+        ("margins", reclaim_bounds::margins()),
+    ];
     fresh("docs/reclaim.md", parts.map(|(name, text)| (name.to_owned(), text)));
 }
 
