@@ -6,6 +6,7 @@ mod budgets;
 mod cli;
 mod conform;
 mod costs;
+mod decisions;
 mod docs;
 mod drains;
 mod engines;
