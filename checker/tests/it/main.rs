@@ -17,6 +17,7 @@ mod lasso;
 mod list;
 mod mails_docs;
 mod messages;
+mod reach_docs;
 mod readahead_docs;
 mod readers;
 mod reclaim;
