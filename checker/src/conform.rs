@@ -20,6 +20,7 @@ mod charge_sim;
 mod files;
 mod high;
 mod pass;
+mod reached;
 mod reclaim;
 mod report;
 mod rows;
@@ -28,6 +29,8 @@ mod stockpile;
 mod stream;
 mod trace;
 mod window;
+
+pub use reached::{Reached, reached};
 
 /// What running one case showed.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,7 @@
 //! What the formats of readahead share: one file, the kernels they were computed with, and stubs
 //! for the charge of a folio, for batch reclaim and for the file system.
 
+use super::reached::{self, Hearing};
 use mm_model::design::{Changes, Design, MarkRounding, PRESETS};
 use mm_model::env::{Ask, Call, Env, Event, FileCall, Question};
 use mm_model::gfp::Gfp;
@@ -195,7 +196,8 @@ impl Bench {
 
     /// Takes one step of a function.
     pub(super) fn step<F: Frame>(&mut self, frame: F, env: &mut dyn Env) -> Next<F, F::Output> {
-        frame.step(&mut self.kernel(env))
+        reached::at(&frame);
+        frame.step(&mut self.kernel(&mut Hearing(env)))
     }
 
     /// Replaces the memcgs of the scenario, the last of which the task and the file belong to, and

@@ -2,6 +2,7 @@
 //! notation in which a vector lists the kernel's calls.
 
 use super::CaseOutcome;
+use super::reached::{self, Hearing};
 use mm_model::design::PRESETS;
 use mm_model::env::{Call, Counter, Env};
 use mm_model::gfp::Gfp;
@@ -219,6 +220,7 @@ impl Bench {
 
     /// Takes one step of a function.
     pub(super) fn step<F: Frame, E: Env>(&mut self, frame: F, env: &mut E) -> Next<F, F::Output> {
+        reached::at(&frame);
         frame.step(&mut Ctx {
             scenario: &self.scenario,
             world: &mut self.world,
@@ -226,7 +228,7 @@ impl Bench {
             me: ActorId(0),
             task: &self.task,
             current: &mut self.current,
-            env,
+            env: &mut Hearing(env),
         })
     }
 }

@@ -342,13 +342,11 @@ fn recorded(counts: &[serde_json::Value], name: &str, field: &str) -> String {
         let all = counts.iter();
         let mut found = all.filter(|count| count["name"] == name && count["kernel"] == kernel);
         let count = found.next().unwrap_or_else(|| panic!("{name} of {kernel} was recorded"));
-        match &count[field] {
-            serde_json::Value::Object(histogram) => {
-                let most = histogram.keys().max_by_key(|key| key.parse::<u64>().unwrap_or(0));
-                most.expect("something was counted").clone()
-            }
-            number => number.to_string(),
-        }
+        let most = |histogram: &serde_json::Map<String, serde_json::Value>| {
+            histogram.keys().filter_map(|key| key.parse::<u64>().ok()).max()
+        };
+        let most = count[field].as_object().and_then(most);
+        most.map_or_else(|| count[field].to_string(), |most| most.to_string())
     };
     format!("{} → {}", of("7.3"), of("7.3p3"))
 }

@@ -66,7 +66,8 @@ pub(crate) fn alternatives(expr: &Expr) -> Vec<(String, Expr)> {
             other_operators(&binary.op).into_iter().map(with).collect()
         }
         Expr::Unary(unary) if matches!(unary.op, UnOp::Not(_)) => {
-            vec![(text(&unary.expr), (*unary.expr).clone())]
+            // Twice, because of what may be a reference the first makes a value.
+            vec![(text(&unary.expr), parse_quote!(!#unary))]
         }
         Expr::Lit(literal) => other_literals(&literal.lit),
         Expr::MethodCall(call) => {

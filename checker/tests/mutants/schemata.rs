@@ -6,9 +6,13 @@
 use crate::alternatives::{alternatives, binds, binds_nothing, shorten, text};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Arm, BinOp, Expr, ExprBinary, ExprMatch, Pat, Stmt, parse_quote};
+use syn::{
+    Arm, Attribute, BinOp, Expr, ExprBinary, ExprMatch, Ident, Pat, Stmt, Token, Type, parse_quote,
+};
 
 /// One way in which the model could be wrong.
 #[derive(Clone, Debug)]
@@ -28,6 +32,24 @@ pub(crate) struct Mutant {
 /// Functions that describe a state and decide nothing.
 const DESCRIPTIONS: &[&str] = &["stack"];
 
+/// One of a table of constants.
+struct Constant {
+    attrs: Vec<Attribute>,
+    name: Ident,
+    of: Type,
+    value: Expr,
+}
+
+impl Parse for Constant {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let (attrs, name) = (input.call(Attribute::parse_outer)?, input.parse()?);
+        input.parse::<Token![:]>()?;
+        let of = input.parse()?;
+        input.parse::<Token![=]>()?;
+        Ok(Self { attrs, name, of, value: input.parse()? })
+    }
+}
+
 /// Rewrites files and numbers the mutants, from 1.
 #[derive(Default)]
 pub(crate) struct Schemata {
@@ -46,45 +68,27 @@ impl Schemata {
     }
 
     /// The same for a table of constants, `name: type = value` inside a macro.
-    pub(crate) fn rewrite_constants(&mut self, file: &str, source: &str, names: &[&str]) -> String {
+    pub(crate) fn rewrite_constants(&mut self, file: &str, source: &str) -> String {
         let mut syntax = syn::parse_file(source).expect("the model's sources parse");
         file.clone_into(&mut self.file);
         for item in &mut syntax.items {
             if let syn::Item::Macro(table) = item
                 && table.mac.path.is_ident("constants")
             {
-                table.mac.tokens = self.constants(table.mac.tokens.clone(), names);
+                table.mac.tokens = self.constants(table.mac.tokens.clone());
             }
         }
         syntax.into_token_stream().to_string()
     }
 
-    fn constants(&mut self, tokens: TokenStream, names: &[&str]) -> TokenStream {
-        use proc_macro2::{Group, TokenTree};
-        let rewrite = |token| match token {
-            TokenTree::Ident(name) if names.contains(&name.to_string().as_str()) => {
-                self.function = name.to_string();
-                TokenTree::from(name).into()
-            }
-            TokenTree::Group(group) => {
-                let inside = self.constants(group.stream(), names);
-                TokenTree::from(Group::new(group.delimiter(), inside)).into()
-            }
-            TokenTree::Literal(literal) if names.contains(&self.function.as_str()) => {
-                let mut value: Expr = syn::parse2(TokenTree::from(literal).into())
-                    .expect("a literal is an expression");
-                self.visit_expr_mut(&mut value);
-                value.into_token_stream()
-            }
-            TokenTree::Punct(comma) if comma.as_char() == ',' => {
-                self.function.clear();
-                TokenTree::from(comma).into()
-            }
-            other @ (TokenTree::Ident(_) | TokenTree::Literal(_) | TokenTree::Punct(_)) => {
-                other.into()
-            }
+    fn constants(&mut self, tokens: TokenStream) -> TokenStream {
+        let table = Punctuated::<Constant, Token![,]>::parse_terminated.parse2(tokens);
+        let rewrite = |Constant { attrs, name, of, mut value }: Constant| {
+            self.function = name.to_string();
+            self.visit_expr_mut(&mut value);
+            quote!(#(#attrs)* #name: #of = #value,)
         };
-        tokens.into_iter().map(rewrite).collect::<Vec<TokenStream>>().into_iter().collect()
+        table.expect("a table of constants").into_iter().map(rewrite).collect()
     }
 
     /// Numbers a mutant. What tells it from others of the same change is counted, not its line,

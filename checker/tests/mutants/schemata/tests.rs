@@ -52,10 +52,12 @@ fn patterns_constants_and_descriptions_are_left_alone() {
 }
 
 #[test]
-fn only_the_constants_that_are_named_change() {
+fn constants_of_a_table_change() {
     let mut schemata = Schemata::default();
     let source = "constants! { /// Two.\n a: Pages = Pages(2), b: u8 = 3, }";
-    schemata.rewrite_constants("kernel.rs", source, &["a"]);
+    schemata.rewrite_constants("kernel.rs", source);
     let found: Vec<_> = schemata.mutants.iter().map(|m| (&*m.function, &*m.change)).collect();
-    assert_eq!(found, [("a", "`2` -> `3`"), ("a", "`2` -> `1`")]);
+    let expected =
+        [("a", "`2` -> `3`"), ("a", "`2` -> `1`"), ("b", "`3` -> `4`"), ("b", "`3` -> `2`")];
+    assert_eq!(found, expected);
 }
