@@ -192,7 +192,7 @@ pub fn check(
 
 /// The most states that all engines search. Beyond them the others take minutes to say what they
 /// have said of hundreds of smaller searches.
-const COMPARED: u64 = 200_000;
+const COMPARED: u64 = 50_000;
 
 /// Runs the engines asked for. The oracle comes first: of like results its own count.
 fn search(scenario: &Scenario, options: &Options, progress: &mut dyn Progress) -> Searches {

@@ -320,7 +320,7 @@ pub enum ExplainFormat {
 /// `--engine`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
-    /// All of them up to 200,000 states, and beyond these the fast one
+    /// All of them up to 50,000 states, and beyond these the fast one
     Auto,
     /// All of them, compared with each other
     All,

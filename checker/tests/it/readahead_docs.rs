@@ -21,6 +21,7 @@ use mm_model::state::Current;
 use mm_model::step::{Ctx, Frame, run_alone};
 use mm_model::units::{PageIndex, Pages};
 use mm_model::world::{FileRaState, World};
+use std::sync::LazyLock;
 
 /// A task alone with a file; counts the requests that read something.
 struct Alone {
@@ -274,9 +275,10 @@ fn second_mark() -> String {
 
 /// What the spec expects, which `every_spec_is_as_expected` has checked.
 pub(crate) fn expected(spec: &str, design: &str, claim: &str) -> String {
+    static SPECS: LazyLock<Vec<library::Found>> =
+        LazyLock::new(|| library::load(&[]).expect("specs are good"));
     let file = format!("specs/{spec}.toml");
-    let specs = library::load(&[]).expect("specs are good");
-    let found = specs.iter().find(|found| found.spec.file == file).expect("the spec is there");
+    let found = SPECS.iter().find(|found| found.spec.file == file).expect("the spec is there");
     let expected = &found.spec.expectations[design];
     let parse = |claim| Claim::parse(claim, |_| None).expect("it can be asked");
     match claim.strip_prefix("threshold ") {
