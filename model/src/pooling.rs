@@ -23,7 +23,7 @@ const OLD: PageIndex = PageIndex(64);
 pub const POOLED_MOST: Pages = Pages(OLD.0);
 
 /// From where a task goes through a file in order.
-const HERE: PageIndex = PageIndex(32);
+pub const HERE: PageIndex = PageIndex(32);
 
 /// The longest window of such a file: two of them, one after the other, lie between [`HERE`] and
 /// the end.
