@@ -15,7 +15,7 @@ use crate::verdict::{Trace, Verdict};
 use mm_model::ids::ActorId;
 use mm_model::machine::Fuse;
 use mm_model::property::PROPERTIES;
-use mm_model::scenario::Scenario;
+use mm_model::scenario::{FileConfig, Scenario};
 use mm_model::step::Guard;
 use std::collections::BTreeSet;
 use std::panic::resume_unwind;
@@ -126,6 +126,14 @@ pub struct Stuck {
     pub actor: ActorId,
     /// What it waits for all along; if it waits for nothing, it is passed over.
     pub guards: Vec<Guard>,
+}
+
+impl Checked {
+    /// The files of whose pages most are only counted.
+    pub fn pooled(&self) -> impl Iterator<Item = &str> {
+        let pooled = |file: &&FileConfig| self.scenario.inodes[file.inode.index()].pooled;
+        self.scenario.files.iter().filter(pooled).map(|file| file.name.as_str())
+    }
 }
 
 impl Counterexample {

@@ -36,16 +36,25 @@ pub enum Identity {
     Taken,
     /// It is too long to look.
     TooLong,
-    /// Nodes of the tree are charged, which a file needs anew for each place.
+    /// Nodes of the tree are charged, and a file has them for as long as it has any page.
     NodesCharged,
 }
 
 impl Identity {
+    /// What came of it in one word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Taken => "taken",
+            Self::TooLong => "too-long",
+            Self::NodesCharged => "nodes-charged",
+        }
+    }
+
     /// Why it was not taken.
     pub const fn objection(self) -> Option<&'static str> {
         match self {
             Self::Taken => None,
-            Self::TooLong => Some("too long to be taken with the identity of its pages"),
+            Self::TooLong => Some("not taken with the identity of its pages, as it is too long"),
             Self::NodesCharged => {
                 Some("not taken with the identity of its pages, as nodes of the tree are charged")
             }

@@ -14,8 +14,6 @@ use std::collections::BTreeMap;
 /// the number of pages of each memcg, whether they are counted or folios.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Account {
-    /// Whether an access of a pooled file begins, whose place is asked for first.
-    begins: bool,
     asked: Vec<(Ask, u64)>,
     events: Vec<Event>,
     /// Pages that passes free.
@@ -137,15 +135,12 @@ impl Account {
         events: &[Event],
         begins: bool,
     ) -> Self {
-        let mut account = Self { begins, ..Self::default() };
-        let mut place_asked = begins;
+        let mut account = Self::default();
         for (question, answer) in asked {
-            // The place of an access is looked up, and that of its page with identity is known.
-            if matches!(question.ask, Ask::Pick(_)) && place_asked {
-                place_asked = false;
-                continue;
-            }
-            account.asked.extend(ask(names, question.ask).map(|ask| (ask, *answer)));
+            // Where an access of a pooled file goes is known before it begins.
+            let place = begins && matches!(question.ask, Ask::Pick(_));
+            let ask = ask(names, question.ask).filter(|_| !place);
+            account.asked.extend(ask.map(|ask| (ask, *answer)));
         }
         for event in events {
             account.add(names, *event);

@@ -1,13 +1,9 @@
 use super::*;
-use crate::check::retake;
-use crate::engine::{Budget, Quiet, native};
-use crate::liveness::{Fairness, starvation};
-use crate::spec::library::EMBEDDED;
+use crate::check::{Options, check, retake};
+use crate::cli::Engine;
+use crate::engine::{Budget, Quiet};
 use crate::spec::parse;
-use mm_model::env::Operation;
-use mm_model::ids::ActorId;
-
-const A: ActorId = ActorId(0);
+use crate::verdict::Trace;
 
 #[test]
 fn probe() {
@@ -16,12 +12,14 @@ fn probe() {
     let spec = parse(&file, &text).unwrap_or_else(|_| panic!("parses"));
     for design in &spec.designs {
         for point in &spec.points {
-            let options = crate::check::Options { fuse: Fuse::OwnLocal, budget: Budget::default(), engine: crate::cli::Engine::Native, threads: 2, asked: None };
+            let options = Options { fuse: Fuse::OwnLocal, budget: Budget::default(), engine: Engine::Native, threads: 2, asked: None };
             let t = std::time::Instant::now();
-            match crate::check::check(&spec, design, point, &options, &mut Quiet) {
+            match check(&spec, design, point, &options, &mut Quiet) {
                 Ok(checked) => for judged in &checked.judged {
                     if let Some(path) = &judged.counterexample {
-                        println!("{} {} {:?} {}+{}", design.name, judged.name(&checked.scenario), path.identity, path.stem(), path.cycle());
+                        let t = std::time::Instant::now();
+                        let found = identify(&checked.scenario, Fuse::OwnLocal, path);
+                        println!("{} {} {:?} {found:?} {}+{} {:?}", design.name, judged.name(&checked.scenario), path.identity, path.stem(), path.cycle(), t.elapsed());
                     }
                 },
                 Err(why) => println!("{}: {why}", design.name),
