@@ -11,7 +11,7 @@
 
 use crate::ids::{FileId, InodeId};
 use crate::page_cache::{Folio, FolioFlags};
-use crate::scenario::Io;
+use crate::scenario::{Evicts, Io};
 use crate::step::Ctx;
 use crate::units::{PageIndex, Pages};
 use crate::world::{Added, FileRaState};
@@ -61,7 +61,7 @@ pub(crate) fn advance(kernel: &mut Ctx<'_>, file: FileId) -> PageIndex {
         for added in &mut kernel.world.memcg(memcg).order {
             match added {
                 Added::Folio(of, index) if *of == inode && *index < OLD => index.0 -= by.0,
-                Added::Folio(..) | Added::Counted => {}
+                Added::Folio(..) | Added::Counted | Added::Used => {}
             }
         }
     }
@@ -122,12 +122,16 @@ pub(crate) fn pool_old(kernel: &mut Ctx<'_>, inode: InodeId) {
 fn pool(kernel: &mut Ctx<'_>, inode: InodeId, folio: &Folio) {
     kernel.world.inodes[inode.index()].cache.remove(folio.index);
     let memcg = kernel.scenario.inodes[inode.index()].memcg.expect("pages that count are paid for");
+    // A page that an access has used goes round once more, whoever comes after it.
+    let goes_round = kernel.scenario.policy.file.evicts == Evicts::Lru
+        && folio.flags.contains(FolioFlags::REFERENCED);
+    let counted = if goes_round { Added::Used } else { Added::Counted };
     let memcg = kernel.world.memcg(memcg);
     memcg.lru += folio.nr_pages();
     let listed = Added::Folio(inode, folio.index);
     if let Some(at) = memcg.order.iter().position(|added| *added == listed) {
         memcg.order.remove(at);
-        (0..folio.nr_pages().0).for_each(|_| memcg.order.insert(at, Added::Counted));
+        (0..folio.nr_pages().0).for_each(|_| memcg.order.insert(at, counted));
     }
 }
 

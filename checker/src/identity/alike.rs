@@ -3,7 +3,7 @@
 use super::scene::{Possible, Scene, in_pooled, is_near};
 use mm_model::ids::{InodeId, MemcgId};
 use mm_model::page_cache::{Folio, FolioFlags};
-use mm_model::scenario::Scenario;
+use mm_model::scenario::{Evicts, Scenario};
 use mm_model::state::State;
 use mm_model::units::{PageIndex, Pages};
 use mm_model::world::Added;
@@ -17,6 +17,8 @@ enum Listed {
     Locked(InodeId),
     /// One that the pooled run only counts.
     Counted,
+    /// One of those that goes round once more.
+    Used,
 }
 
 /// What a pooled file has in memory.
@@ -72,13 +74,7 @@ fn memcgs(pooled: &Scenario, of: &State, scene: &Scene, one: &Possible) -> bool 
 }
 
 /// Pages of folios with identity that the pooled run counts.
-fn counted(
-    pooled: &Scenario,
-    of: &State,
-    scene: &Scene,
-    one: &Possible,
-    memcg: MemcgId,
-) -> Pages {
+fn counted(pooled: &Scenario, of: &State, scene: &Scene, one: &Possible, memcg: MemcgId) -> Pages {
     let mut pages = Pages::ZERO;
     for (at, config) in pooled.inodes.iter().enumerate() {
         let Some(place) = one.places[at].filter(|_| config.memcg == Some(memcg)) else { continue };
@@ -97,6 +93,7 @@ fn counted(
 fn order(pooled: &Scenario, of: &State, scene: &Scene, one: &Possible, memcg: MemcgId) -> bool {
     let in_run = |added: &Added| match *added {
         Added::Counted => Listed::Counted,
+        Added::Used => Listed::Used,
         Added::Folio(inode, index) => {
             let folio = of.world.inodes[inode.index()].cache.folio(index);
             let near = folio.is_none_or(|folio| is_near(&folio));
@@ -107,8 +104,10 @@ fn order(pooled: &Scenario, of: &State, scene: &Scene, one: &Possible, memcg: Me
             }
         }
     };
+    let goes_round = pooled.policy.file.evicts == Evicts::Lru;
     let identified = |added: &Added| match *added {
         Added::Counted => Listed::Counted,
+        Added::Used => Listed::Used,
         Added::Folio(inode, index) => {
             let of_run = scene.stands_for(inode);
             let Some(place) = &one.places[of_run.index()] else {
@@ -120,6 +119,7 @@ fn order(pooled: &Scenario, of: &State, scene: &Scene, one: &Possible, memcg: Me
             match in_pooled(cache, place, (inode, &folio)) {
                 Some(known) => Listed::Folio(of_run, known.index),
                 None if folio.flags.contains(FolioFlags::LOCKED) => Listed::Locked(of_run),
+                None if goes_round && folio.flags.contains(FolioFlags::REFERENCED) => Listed::Used,
                 None => Listed::Counted,
             }
         }

@@ -83,9 +83,10 @@ impl Env for Guided<'_> {
                 *self.left.entry(memcg).or_default() -= pages.raw();
             }
             // It is one of those the run knows, which were not to be counted.
-            Event::Returned(Call::File(FileCall::FilemapRemoveFolio { inode, index, order }), _)
-                if self.names.knows(inode, index) =>
-            {
+            Event::Returned(
+                Call::File(FileCall::FilemapRemoveFolio { inode, index, order }),
+                _,
+            ) if self.names.knows(inode, index) => {
                 if let Some(memcg) = self.scenario.inodes[inode.index()].memcg {
                     *self.left.entry(memcg).or_default() += Pages::of_order(order).raw();
                 }

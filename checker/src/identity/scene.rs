@@ -154,7 +154,8 @@ impl Scene {
         let (_, edge) = group.edges[0];
         let config = &self.scenario.inodes[edge.index()];
         let ra_pages = self.scenario.file(group.middle.0).ra_pages;
-        let whole = config.last_page.is_some_and(|last| index + ra_pages + ra_pages <= last + Pages(1));
+        let whole =
+            config.last_page.is_some_and(|last| index + ra_pages + ra_pages <= last + Pages(1));
         index.0 < ra_pages.0 / 2 || !whole || config.expands.is_some()
     }
 }
@@ -259,7 +260,8 @@ pub(super) fn go_to(scenario: &mut Scenario, actor: ActorId, op: u8, place: &Pla
     let to = |pick: u64| Where::At(Pick { first: pick, last: pick, unit: 1 });
     match &mut program[usize::from(op)] {
         Op::Read { file, pos, .. } => {
-            (*file, *pos) = (place.file, Where::At(Pick { unit: 4096, ..Pick::just(place.here.0) }));
+            (*file, *pos) =
+                (place.file, Where::At(Pick { unit: 4096, ..Pick::just(place.here.0) }));
         }
         Op::Fault { file, index, .. } | Op::Access { file, index, .. } => {
             (*file, *index) = (place.file, to(place.here.0));
