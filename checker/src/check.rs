@@ -5,6 +5,7 @@ use crate::cli::Engine;
 use crate::cost::{self, Bound, Cost};
 use crate::engine::{Budget, Explored, Progress, Quiet, Stopped, native, reference, stateright};
 use crate::graph::Graph;
+use crate::identity::{Identity, identify};
 use crate::ladder::{of_each, standing};
 use crate::liveness::{Answer, Fairness, livelock, starvation, waiting};
 use crate::replay::{Step, replay};
@@ -14,7 +15,7 @@ use crate::verdict::{Trace, Verdict};
 use mm_model::ids::ActorId;
 use mm_model::machine::Fuse;
 use mm_model::property::PROPERTIES;
-use mm_model::scenario::Scenario;
+use mm_model::scenario::{FileConfig, Scenario};
 use mm_model::step::Guard;
 use std::collections::BTreeSet;
 use std::panic::resume_unwind;
@@ -115,6 +116,8 @@ pub struct Counterexample {
     pub cycle_from: Option<usize>,
     /// Actors that never step on the cycle and are not where they may rest.
     pub stuck: Vec<Stuck>,
+    /// What came of taking it with the identity of its pages; nothing if it has no pooled files.
+    pub identity: Option<Identity>,
 }
 
 /// An actor that never steps on a cycle.
@@ -123,6 +126,14 @@ pub struct Stuck {
     pub actor: ActorId,
     /// What it waits for all along; if it waits for nothing, it is passed over.
     pub guards: Vec<Guard>,
+}
+
+impl Checked {
+    /// The files of whose pages most are only counted.
+    pub fn pooled(&self) -> impl Iterator<Item = &str> {
+        let pooled = |file: &&FileConfig| self.scenario.inodes[file.inode.index()].pooled;
+        self.scenario.files.iter().filter(pooled).map(|file| file.name.as_str())
+    }
 }
 
 impl Counterexample {
@@ -314,10 +325,13 @@ fn judge(
     for (claim, found) in claims.into_iter().zip(found) {
         let Found { verdict, value, fairness, trace } = found;
         let again = |trace: &Trace| {
-            retake(scenario, options.fuse, trace).map_err(|why| {
-                let name = claim.name(scenario);
-                format!("the counterexample of {name} can't be taken again: {why}")
-            })
+            let name = || format!("the counterexample of {}", claim.name(scenario));
+            let mut path = retake(scenario, options.fuse, trace)
+                .map_err(|why| format!("{} can't be taken again: {why}", name()))?;
+            path.identity = identify(scenario, options.fuse, &path).map_err(|step| {
+                format!("{} can't be taken with the identity of its pages: step {step}", name())
+            })?;
+            Ok::<_, String>(path)
         };
         let counterexample = trace.as_ref().map(again).transpose()?;
         let expected = expected.and_then(|expected| expected.answers.get(&claim)).copied();
@@ -447,7 +461,7 @@ pub fn retake(scenario: &Scenario, fuse: Fuse, trace: &Trace) -> Result<Countere
         }
     }
     let stuck = trace.cycle_from.map(|from| stuck(scenario, &steps[from..])).unwrap_or_default();
-    Ok(Counterexample { steps, cycle_from: trace.cycle_from, stuck })
+    Ok(Counterexample { steps, cycle_from: trace.cycle_from, stuck, identity: None })
 }
 
 /// Who never steps on a cycle, and what each of them waits for.

@@ -9,6 +9,7 @@ pub mod cost;
 pub mod engine;
 pub mod explain;
 pub mod graph;
+pub mod identity;
 pub mod label;
 pub mod ladder;
 pub mod list;

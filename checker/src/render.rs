@@ -212,6 +212,7 @@ pub fn added(scenario: &Scenario, added: Added) -> String {
     match added {
         Added::Folio(inode, index) => format!("{} {index}", scenario.inodes[inode.index()].name),
         Added::Counted => "a page".to_owned(),
+        Added::Used => "a used page".to_owned(),
     }
 }
 

@@ -12,7 +12,7 @@
 use crate::env::Event;
 use crate::ids::{FileId, InodeId};
 use crate::page_cache::{Folio, FolioFlags};
-use crate::scenario::Io;
+use crate::scenario::{Evicts, Io};
 use crate::step::Ctx;
 use crate::units::{PageIndex, Pages};
 use crate::world::{Added, FileRaState};
@@ -24,7 +24,7 @@ const OLD: PageIndex = PageIndex(64);
 pub const POOLED_MOST: Pages = Pages(OLD.0);
 
 /// From where a task goes through a file in order.
-const HERE: PageIndex = PageIndex(32);
+pub const HERE: PageIndex = PageIndex(32);
 
 /// The longest window of such a file: two of them, one after the other, lie between [`HERE`] and
 /// the end.
@@ -62,7 +62,7 @@ pub(crate) fn advance(kernel: &mut Ctx<'_>, file: FileId) -> PageIndex {
         for added in &mut kernel.world.memcg(memcg).order {
             match added {
                 Added::Folio(of, index) if *of == inode && *index < OLD => index.0 -= by.0,
-                Added::Folio(..) | Added::Counted => {}
+                Added::Folio(..) | Added::Counted | Added::Used => {}
             }
         }
     }
@@ -127,12 +127,16 @@ fn pool(kernel: &mut Ctx<'_>, inode: InodeId, folio: &Folio) {
         // Nobody comes back to it: it will be freed unused, whenever that is.
         kernel.note(Event::Unused(memcg, folio.nr_pages()));
     }
+    // A page that an access has used goes round once more, whoever comes after it.
+    let goes_round = kernel.scenario.policy.file.evicts == Evicts::Lru
+        && folio.flags.contains(FolioFlags::REFERENCED);
+    let counted = if goes_round { Added::Used } else { Added::Counted };
     let memcg = kernel.world.memcg(memcg);
     memcg.lru += folio.nr_pages();
     let listed = Added::Folio(inode, folio.index);
     if let Some(at) = memcg.order.iter().position(|added| *added == listed) {
         memcg.order.remove(at);
-        (0..folio.nr_pages().0).for_each(|_| memcg.order.insert(at, Added::Counted));
+        (0..folio.nr_pages().0).for_each(|_| memcg.order.insert(at, counted));
     }
 }
 

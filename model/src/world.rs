@@ -43,6 +43,8 @@ pub enum Added {
     Folio(InodeId, PageIndex),
     /// One of the pages that are only counted.
     Counted,
+    /// One of those that was used since a pass last looked, where that matters.
+    Used,
 }
 
 impl Memcg {

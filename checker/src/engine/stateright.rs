@@ -202,7 +202,7 @@ impl Model for Searched {
         let choices: Vec<Choice> = path.into_actions().into_iter().map(choice).collect();
         let steps = replay(&self.scenario, self.fuse, &choices).ok()?;
         let cycle_from = comes_back(&self.scenario.initial(), &steps);
-        let path = Counterexample { steps, cycle_from, stuck: Vec::new() };
+        let path = Counterexample { steps, cycle_from, stuck: Vec::new(), identity: None };
         Some(svg(&Walk::new(&self.scenario, &path), "the path so far", Theme::Light))
     }
 

@@ -2,6 +2,7 @@
 
 use super::{Story, world};
 use crate::claim::Claim;
+use crate::identity::Identity;
 use crate::liveness::Fairness;
 use crate::render;
 use crate::replay::Step;
@@ -15,11 +16,14 @@ use std::fmt::{self, Write as _};
 
 /// Paragraphs.
 pub fn closing(story: &Story<'_>) -> Vec<String> {
-    match (story.path.cycle_from, story.value) {
+    let mut paragraphs = match (story.path.cycle_from, story.value) {
         (Some(_), _) => lasso(story, story.claim.operation()),
         (None, Some(value)) => vec![comes_to(story, value)],
         (None, None) => vec![broken(story)],
-    }
+    };
+    let objection = story.path.identity.and_then(Identity::objection);
+    paragraphs.extend(objection.map(|objection| format!("The path was {objection}.")));
+    paragraphs
 }
 
 /// What a run without a cycle says of a value.

@@ -5,6 +5,7 @@ use crate::check::{Checked, Counterexample, Judged, Stuck, Swept};
 use crate::claim::Claim;
 use crate::engine::Stopped;
 use crate::explain::steps;
+use crate::identity::Identity;
 use crate::liveness::Fairness;
 use crate::render;
 use crate::status::Outcome;
@@ -42,7 +43,22 @@ pub fn spec(file: &str, title: &str) -> String {
 /// A result in one line, and every verdict that is not as it should be; or, for those who want it
 /// all, every verdict and counterexample.
 pub fn result(checked: &Checked, verbose: bool) -> String {
-    let mut text = summary(checked);
+    summary(checked) + &of_large_files(checked) + &details(checked, verbose)
+}
+
+/// What holds is said of large files where a file is pooled.
+fn of_large_files(checked: &Checked) -> String {
+    let pooled: Vec<&str> = checked.pooled().collect();
+    if pooled.is_empty() {
+        return String::new();
+    }
+    let pooled = pooled.join(", ");
+    format!("    pages of {pooled} are only counted: what holds, holds of large files\n")
+}
+
+/// The verdicts that are shown.
+fn details(checked: &Checked, verbose: bool) -> String {
+    let mut text = String::new();
     let shown = |judged: &&Judged| verbose || is_surprising(checked, judged);
     let rows: Vec<(&Judged, String)> = checked
         .judged
@@ -93,6 +109,7 @@ pub fn swept(swept: &Swept, verbose: bool) -> String {
     }
     let largest = thousands(largest);
     let _ = writeln!(text, ": {points} points, at most {largest} states, {seconds:.1}s");
+    text.push_str(&of_large_files(first));
     text.push_str(&table(swept));
     let names: Vec<String> =
         swept.thresholds.iter().map(|judged| name(&last.scenario, judged)).collect();
@@ -106,7 +123,7 @@ pub fn swept(swept: &Swept, verbose: bool) -> String {
             let values = point.point.values.iter();
             let at = values.map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>();
             let _ = writeln!(text, "  at {}", at.join(", "));
-            text.push_str(&result(point, verbose));
+            text.push_str(&(summary(point) + &details(point, verbose)));
         }
     }
     text
@@ -213,6 +230,8 @@ fn notes(judged: &Judged) -> Vec<String> {
     if let Some(path) = judged.counterexample.as_ref().filter(|_| judged.claim.is_verdict() || cost)
     {
         notes.push(length(path));
+        let objection = path.identity.and_then(Identity::objection);
+        notes.extend(objection.map(str::to_owned));
     }
     match judged.expected {
         Some(expected) if judged.ok() == Some(false) => notes.push(format!("expected {expected}")),

@@ -2,6 +2,7 @@
 
 use super::word;
 use crate::check::{Checked, Counterexample, Judged, Swept};
+use crate::identity::Identity;
 use crate::value::{Expected, Value};
 use mm_model::scenario::Scenario;
 use serde::Serialize;
@@ -26,6 +27,9 @@ struct Result<'a> {
     /// The values of the parameters; only in a sweep.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     point: BTreeMap<&'a str, u64>,
+    /// Files of whose pages most are only counted: what holds, holds of large files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    large_files: Vec<&'a str>,
     complete: bool,
     states: u64,
     transitions: u64,
@@ -65,6 +69,9 @@ struct Property {
     ok: Option<bool>,
     stem: usize,
     cycle: usize,
+    /// Whether the path was taken with the identity of its pages, where most are only counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page_identity: Option<&'static str>,
 }
 
 /// Every result as one object.
@@ -120,6 +127,7 @@ fn result(checked: &Checked) -> Result<'_> {
         design: &checked.design.name,
         base: &checked.design.base,
         point: checked.point.values.iter().map(|(name, value)| (name.as_str(), *value)).collect(),
+        large_files: checked.pooled().collect(),
         complete: checked.stopped.is_none(),
         states: checked.states,
         transitions: checked.transitions,
@@ -154,5 +162,6 @@ fn property(scenario: &Scenario, judged: &Judged) -> Property {
         ok: judged.ok(),
         stem: counterexample.as_ref().map_or(0, Counterexample::stem),
         cycle: counterexample.as_ref().map_or(0, Counterexample::cycle),
+        page_identity: counterexample.as_ref().and_then(|path| path.identity).map(Identity::word),
     }
 }

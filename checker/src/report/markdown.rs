@@ -18,7 +18,7 @@ pub fn results(swept: &[Swept]) -> String {
         }
         if let Some(last) = swept.points.last().filter(|_| !swept.thresholds.is_empty()) {
             let thresholds = list(last, &swept.thresholds, |_| true);
-            let (spec, design) = (&last.spec, &last.design.name);
+            let (spec, design) = (named_spec(last), &last.design.name);
             let _ = writeln!(text, "| {spec} | {design} | | {thresholds} | | | | |");
         }
     }
@@ -26,8 +26,9 @@ pub fn results(swept: &[Swept]) -> String {
 }
 
 fn row(checked: &Checked) -> String {
-    let Checked { spec, design, stopped, states, transitions, judged, .. } = checked;
+    let Checked { design, stopped, states, transitions, judged, .. } = checked;
     let least = if stopped.is_some() { "at least " } else { "" };
+    let spec = named_spec(checked);
     let mut design = design.name.clone();
     for (parameter, value) in &checked.point.values {
         let _ = write!(design, ", {parameter} = {value}");
@@ -47,6 +48,12 @@ fn row(checked: &Checked) -> String {
         count(Verdict::Holds),
         count(Verdict::Vacuous),
     )
+}
+
+/// The file of the spec; what holds is said of large files where a file is pooled.
+fn named_spec(checked: &Checked) -> String {
+    let large = if checked.pooled().next().is_some() { " (of large files)" } else { "" };
+    format!("{}{large}", checked.spec)
 }
 
 fn list(checked: &Checked, judged: &[Judged], wanted: impl Fn(&Judged) -> bool) -> String {

@@ -11,7 +11,7 @@ use crate::mm::memcontrol::mem_cgroup_handle_over_high::MemCgroupHandleOverHigh;
 use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
 use crate::mm::readahead::ra_locality;
 use crate::page_cache::Pin;
-use crate::scenario::{ActorConfig, Evicts, Io, Op, Scenario};
+use crate::scenario::{ActorConfig, Io, Op, Scenario};
 use crate::step::{Ctx, Frame, Locality, Next};
 use crate::units::{PageIndex, Pages};
 use enter::enter;
@@ -174,9 +174,7 @@ impl Task {
     }
 }
 
-/// Whether a pass can tell when older pages of the file are forgotten: a read ends then, or pages
-/// that were used no longer go round.
+/// Whether a pass can tell when older pages of the file are forgotten: a read ends then.
 fn forgets(scenario: &Scenario, file: FileId) -> bool {
-    let policy = scenario.policy.file;
-    scenario.inode(file).pooled && (policy.io == Io::File || policy.evicts == Evicts::Lru)
+    scenario.inode(file).pooled && scenario.policy.file.io == Io::File
 }

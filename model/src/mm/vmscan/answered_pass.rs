@@ -154,6 +154,11 @@ fn oldest(kernel: &mut Ctx<'_>, memcg: MemcgId, nr_pages: Pages) -> Pages {
                 kernel.note(Event::Reclaimed(memcg, Pages(1)));
                 freed += Pages(1);
             }
+            Added::Used => {
+                let order = &mut kernel.world.memcg(memcg).order;
+                order.remove(at);
+                order.push(Added::Counted);
+            }
             Added::Folio(inode, index) => {
                 let folio = kernel.world.inodes[inode.index()].cache.folio(index);
                 let folio = folio.expect("what is listed is cached");
