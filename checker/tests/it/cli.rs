@@ -43,7 +43,7 @@ fn an_expected_violation_is_a_success() {
     status 0
     -- stdout
     one.toml: A charge that must not fail
-      ok          refused (a change of linux-7.3): 7 hold, 1 violated, 7 vacuous, 10 states
+      ok          refused (a change of linux-7.3): 7 hold, 1 violated, 7 vacuous, 9 states
         !           charges-conserved                 vacuous   it never applied, so this says nothing
         !           speculative-charge-never-ooms     vacuous   it never applied, so this says nothing
         !           deadlock-free                     vacuous   it never applied, so this says nothing
@@ -63,10 +63,10 @@ fn an_unexpected_violation_is_shown() {
     status 1
     -- stdout
     one.toml: A charge that must not fail
-      UNEXPECTED  refused (a change of linux-7.3): 7 hold, 1 violated, 7 vacuous, 10 states
+      UNEXPECTED  refused (a change of linux-7.3): 7 hold, 1 violated, 7 vacuous, 9 states
         !           charges-conserved                 vacuous   it never applied, so this says nothing
         !           speculative-charge-never-ooms     vacuous   it never applied, so this says nothing
-        UNEXPECTED  errors-legitimate                 violated  in 9 steps; expected holds
+        UNEXPECTED  errors-legitimate                 violated  in 8 steps; expected holds
         !           deadlock-free                     vacuous   it never applied, so this says nothing
         !           eagain-tells-the-truth            vacuous   it never applied, so this says nothing
         !           overreclaim-within-bound          vacuous   it never applied, so this says nothing
@@ -84,7 +84,7 @@ fn a_known_violation_that_vanished_is_unexpected() {
     status 1
     -- stdout
     one.toml: A charge that must not fail
-      UNEXPECTED  refused (a change of linux-7.3): 7 hold, 1 violated, 7 vacuous, 10 states
+      UNEXPECTED  refused (a change of linux-7.3): 7 hold, 1 violated, 7 vacuous, 9 states
         !           charges-conserved                 vacuous   it never applied, so this says nothing
         UNEXPECTED  usage-within-max                  holds     expected violated
         !           speculative-charge-never-ooms     vacuous   it never applied, so this says nothing
@@ -105,7 +105,7 @@ fn other_numbers_than_pinned_are_drift() {
     status 3
     -- stdout
     one.toml: A charge that must not fail
-      DRIFT       refused (a change of linux-7.3): 7 hold, 1 violated, 7 vacuous, 10 states
+      DRIFT       refused (a change of linux-7.3): 7 hold, 1 violated, 7 vacuous, 9 states
         !           charges-conserved                 vacuous   it never applied, so this says nothing
         !           speculative-charge-never-ooms     vacuous   it never applied, so this says nothing
         !           deadlock-free                     vacuous   it never applied, so this says nothing
@@ -113,8 +113,8 @@ fn other_numbers_than_pinned_are_drift() {
         !           overreclaim-within-bound          vacuous   it never applied, so this says nothing
         !           high-write-reached                vacuous   it never applied, so this says nothing
         !           stockpile-enomem-tells-the-truth  vacuous   it never applied, so this says nothing
-        DRIFT       10 states, pinned 1,000
-        DRIFT       9 transitions, pinned 1
+        DRIFT       9 states, pinned 1,000
+        DRIFT       8 transitions, pinned 1
     1 search: 0 as expected, 1 with other numbers than pinned, 8 without expectation, 7 vacuous and without expectation
     hint: `mmcheck explain one.toml --design refused --property errors-legitimate` shows how it comes about
     -- stderr
@@ -204,7 +204,7 @@ repeat = true
     status 1
     -- stdout
     one.toml: Starved of the margin
-      UNEXPECTED  linux-7.3: 12 hold, 2 violated, 5 vacuous, 41 states
+      UNEXPECTED  linux-7.3: 12 hold, 2 violated, 5 vacuous, 37 states
         !           deadlock-free                                vacuous   it never applied, so this says nothing
         !           eagain-tells-the-truth                       vacuous   it never applied, so this says nothing
         !           overreclaim-within-bound                     vacuous   it never applied, so this says nothing
@@ -281,23 +281,23 @@ fn json_has_the_promised_form() {
         {
           "base": "linux-7.3",
           "complete": true,
-          "depth": 9,
+          "depth": 8,
           "design": "refused",
           "engines": [
             {
               "agrees": null,
               "name": "reference",
-              "states": 10
+              "states": 9
             },
             {
               "agrees": true,
               "name": "native",
-              "states": 10
+              "states": 9
             },
             {
               "agrees": true,
               "name": "stateright",
-              "states": 10
+              "states": 9
             }
           ],
           "properties": [
@@ -310,7 +310,7 @@ fn json_has_the_promised_form() {
               "name": "errors-legitimate",
               "ok": true,
               "operation": null,
-              "stem": 9,
+              "stem": 8,
               "value": null,
               "verdict": "violated"
             },
@@ -330,8 +330,8 @@ fn json_has_the_promised_form() {
           ],
           "seconds": null,
           "spec": "one.toml",
-          "states": 10,
-          "transitions": 9
+          "states": 9,
+          "transitions": 8
         }
       ],
       "schema": 1,
@@ -349,7 +349,7 @@ fn markdown_has_a_row_for_each_search_and_no_times() {
     -- stdout
     | spec | design | violated | values | holds | vacuous | states | transitions |
     |---|---|---|---|---:|---:|---:|---:|
-    | one.toml | refused | usage-within-max: holds, **expected violated**; errors-legitimate (9 steps) | ladder charge: wait-free | 6 | 7 | 10 | 9 |
+    | one.toml | refused | usage-within-max: holds, **expected violated**; errors-legitimate (8 steps) | ladder charge: wait-free | 6 | 7 | 9 | 8 |
     -- stderr
     ");
 }

@@ -37,7 +37,7 @@ fn a_stored_counterexample_is_one_still() {
     assert_snapshot!(replay_json(&refused()).all(), @"
     status 0
     -- stdout
-    specs/controls/nofail-refused.toml under refuses: errors-legitimate: violated still, in the same 12 steps
+    specs/controls/nofail-refused.toml under refuses: errors-legitimate: violated still, in the same 11 steps
     -- stderr
     ");
 }
