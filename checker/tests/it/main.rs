@@ -14,6 +14,7 @@ mod explain;
 mod explore;
 mod explorer;
 mod lasso;
+mod limits_docs;
 mod list;
 mod loops_docs;
 mod mails_docs;
