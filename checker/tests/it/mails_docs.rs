@@ -88,7 +88,7 @@ const READAHEAD: &[Decided] = &[
         ("S2_ext4o0.N8.rand.ra768.tight3M.live60", MOST_PASSES.0, MOST_PASSES.1),
     ]),
     decided(
-        "in the worst case, reclaim livelocks: no access gets on, though reclaim frees pages",
+        "accesses can livelock: none gets on, though reclaim frees pages for ever",
         "yes, below a limit of so many pages, which the patch does not move: for two tasks with \
          windows of two or three, for three, at random and in order",
         &[
@@ -244,7 +244,7 @@ const PROACTIVE: &[Decided] = &[
         ],
     ),
     decided(
-        "the bigger the request, the bigger the absolute error",
+        "the error grows with the size of the request",
         "yes of one batch as large as the request, no of its quarters",
         &[
             ("reclaim/bound-reached", "reclaim-whole-7.3", "overreclaim per reclaim-write"),
@@ -254,7 +254,7 @@ const PROACTIVE: &[Decided] = &[
         ],
     ),
     decided(
-        "batches decay to nothing, but reclaim enforces a minimum",
+        "the last batches would be empty, but a pass has a least size",
         "yes; without it the end of a request is asked for in vain",
         &[
             ("reclaim/no-floor", "quarter-without-floor", "fruitless-passes per reclaim-write"),
