@@ -36,8 +36,6 @@ pub enum Identity {
     Taken,
     /// It is too long to look.
     TooLong,
-    /// Nodes of the tree are charged, and a file has them for as long as it has any page.
-    NodesCharged,
 }
 
 impl Identity {
@@ -46,7 +44,6 @@ impl Identity {
         match self {
             Self::Taken => "taken",
             Self::TooLong => "too-long",
-            Self::NodesCharged => "nodes-charged",
         }
     }
 
@@ -55,9 +52,6 @@ impl Identity {
         match self {
             Self::Taken => None,
             Self::TooLong => Some("not taken with the identity of its pages, as it is too long"),
-            Self::NodesCharged => {
-                Some("not taken with the identity of its pages, as nodes of the tree are charged")
-            }
         }
     }
 }
@@ -71,9 +65,6 @@ pub fn identify(
 ) -> Result<Option<Identity>, usize> {
     if !scenario.inodes.iter().any(|inode| inode.pooled) {
         return Ok(None);
-    }
-    if scenario.policy.file.tree_nodes {
-        return Ok(Some(Identity::NodesCharged));
     }
     if path.steps.len() > STEPS_MOST {
         return Ok(Some(Identity::TooLong));

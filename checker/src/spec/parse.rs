@@ -71,9 +71,9 @@ fn read(
     };
     let mut actors = actors::read(source, root, &mut places);
     let cpus = places.cpus;
-    let io = policy.as_ref().map(|policy| policy.file.io).unwrap_or_default();
-    files::settle(source, &mut files, &memcgs, &actors, io);
-    if io != Io::AtOnce {
+    let of_files = policy.as_ref().map(|policy| policy.file).unwrap_or_default();
+    files::settle(source, &mut files, &memcgs, &actors, of_files);
+    if of_files.io != Io::AtOnce {
         actors.extend(files::devices(&files));
     }
     let designs = designs::read(source, root);

@@ -4,14 +4,14 @@
 use super::Files;
 use mm_model::ids::FileId;
 use mm_model::pooling::{POOLED_MOST, WINDOW_MOST};
-use mm_model::scenario::{Io, Op, VmFlags};
+use mm_model::scenario::{FilePolicy, Io, Op, VmFlags};
 use mm_model::units::PageIndex;
 
 /// Why a file can't be used as the operations do, and a hint.
 pub(super) fn objection(
     files: &Files,
     all: &[&Op],
-    io: Io,
+    policy: FilePolicy,
     at: usize,
 ) -> Option<(String, &'static str)> {
     let file = &files.open[at];
@@ -28,8 +28,12 @@ pub(super) fn objection(
         let hint = "its pages are told apart only while one access of one task runs";
         return Some((format!("the pooled file `{name}` is shared"), hint));
     }
+    if policy.tree_nodes {
+        let hint = "a node goes with the last page of a file, and counted pages are of no file";
+        return Some((format!("`tree-nodes` beside the pooled file `{name}`"), hint));
+    }
     if goes_on {
-        return in_order(files, &mine, io, at);
+        return in_order(files, &mine, policy.io, at);
     }
     let at_random = |op: &&Op| vm_flags(op).is_some_and(|of| !of.contains(VmFlags::SEQ_READ));
     let hint = "a random access forgets the one before: `fault`, `access`, or go on with `next`";

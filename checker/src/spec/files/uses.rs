@@ -3,7 +3,9 @@
 use super::{Files, pooled};
 use crate::spec::problem::Source;
 use mm_model::ids::{CpuId, FileId, InodeId, MemcgId};
-use mm_model::scenario::{ActorConfig, ActorKind, Io, MemcgConfig, Op, TaskContext, TaskFlags};
+use mm_model::scenario::{
+    ActorConfig, ActorKind, FilePolicy, MemcgConfig, Op, TaskContext, TaskFlags,
+};
 
 /// The devices that end reads, one for each inode.
 pub(in crate::spec) fn devices(files: &Files) -> impl Iterator<Item = ActorConfig> {
@@ -28,7 +30,7 @@ pub(in crate::spec) fn settle(
     files: &mut Files,
     memcgs: &[MemcgConfig],
     actors: &[ActorConfig],
-    io: Io,
+    policy: FilePolicy,
 ) {
     for (at, file) in files.open.iter_mut().enumerate() {
         let uses = |op: &Op| op.file() == Some(FileId::from(at));
@@ -49,7 +51,7 @@ pub(in crate::spec) fn settle(
     }
     for at in 0..files.open.len() {
         let mine: Vec<&Op> = actors.iter().flat_map(program).collect();
-        if let Some((message, hint)) = pooled::objection(files, &mine, io, at) {
+        if let Some((message, hint)) = pooled::objection(files, &mine, policy, at) {
             source.problem_with_hint(files.at[at], message, hint);
         }
     }

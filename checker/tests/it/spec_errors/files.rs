@@ -211,3 +211,52 @@ fn files_beside_passes_that_walk() {
     hint: the world answers for passes that free pages of files: `pass = "answered"`
     "#);
 }
+
+/// A good spec of a task that goes through a pooled file in order.
+const IN_ORDER: &str = r#"title = "In order"
+
+[world]
+io = "file"
+
+[[memcg]]
+name = "job"
+
+[[file]]
+name = "a"
+pages = 64
+pooled = true
+ra-pages = 4
+
+[[actor]]
+name = "A"
+memcg = "job"
+does = ["access a next seq"]
+repeat = true
+
+[expect."linux-7.3"]
+"pages-evicted-unused per-each access" = 0
+"#;
+
+#[test]
+fn what_a_pooled_file_can_not_be_used_for() {
+    parse("good.toml", IN_ORDER).expect("the spec is right");
+    let refused = [
+        ("pooled = true\n", "", "`next` of `a`, which is not pooled"),
+        ("next seq\"", "next\", \"access a 3\"", "is not only used in order"),
+        ("access a next seq", "read a next 2", "`read ... next 2` is not one page"),
+        ("next seq", "next huge", "is used in order, by huge pages"),
+        ("io = \"file\"", "io = \"batch\"", "end by batch"),
+        ("pages = 64", "pages = 63", "has a start or an end"),
+        ("ra-pages = 4", "ra-pages = 9", "are too long"),
+        ("io = \"file\"", "tree-nodes = true", "`tree-nodes` beside the pooled file `a`"),
+        ("access a next seq", "access a 3 seq", "is not only mapped at random"),
+        ("pages-evicted-unused per-each", "pages-evicted-unused per", "that are only counted"),
+        ("pages-evicted-unused per-each access", "peak speculative-pages", "that are only counted"),
+    ];
+    for (good, bad, message) in refused {
+        let text = IN_ORDER.replacen(good, bad, 1);
+        assert_ne!(text, IN_ORDER, "{good} is there");
+        let said = of(&text);
+        assert!(said.contains(message), "{bad}: {said}");
+    }
+}
