@@ -248,22 +248,12 @@ pub enum Op {
 impl Op {
     /// Whether it goes on behind the page where the one before it was.
     pub const fn goes_on(&self) -> bool {
-        match self {
-            Self::Read { pos: at, .. }
-            | Self::Fault { index: at, .. }
-            | Self::Access { index: at, .. } => matches!(at, Where::Next),
-            Self::WillNeed { .. }
-            | Self::Window { .. }
-            | Self::Charge { .. }
-            | Self::Uncharge { .. }
-            | Self::LruAdd { .. }
-            | Self::WriteReclaim { .. }
-            | Self::WriteHigh { .. }
-            | Self::WriteMax { .. }
-            | Self::Stockpile { .. }
-            | Self::Signal { .. }
-            | Self::Mark { .. } => false,
-        }
+        matches!(
+            self,
+            Self::Read { pos: Where::Next, .. }
+                | Self::Fault { index: Where::Next, .. }
+                | Self::Access { index: Where::Next, .. }
+        )
     }
 
     /// The file it uses.

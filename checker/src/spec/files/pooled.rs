@@ -70,20 +70,10 @@ fn in_order(files: &Files, mine: &[&Op], io: Io, at: usize) -> Option<(String, &
 }
 
 /// How the mapping is used that it accesses.
-fn vm_flags(op: &Op) -> Option<VmFlags> {
-    match op {
-        Op::Fault { vm_flags, .. } | Op::Access { vm_flags, .. } => Some(*vm_flags),
-        Op::Read { .. }
-        | Op::WillNeed { .. }
-        | Op::Window { .. }
-        | Op::Charge { .. }
-        | Op::Uncharge { .. }
-        | Op::LruAdd { .. }
-        | Op::WriteReclaim { .. }
-        | Op::WriteHigh { .. }
-        | Op::WriteMax { .. }
-        | Op::Stockpile { .. }
-        | Op::Signal { .. }
-        | Op::Mark { .. } => None,
+const fn vm_flags(op: &Op) -> Option<VmFlags> {
+    if let Op::Fault { vm_flags, .. } | Op::Access { vm_flags, .. } = op {
+        Some(*vm_flags)
+    } else {
+        None
     }
 }
