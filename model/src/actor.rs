@@ -162,7 +162,8 @@ impl Actor {
         match &self.at {
             At::Task(task) => task.in_flight(scenario, level),
             At::DrainWorker(worker) => worker.in_flight(scenario, level),
-            At::Device | At::Kswapd(_) => Pages::ZERO,
+            At::Kswapd(kswapd) => kswapd.in_flight(scenario, level),
+            At::Device => Pages::ZERO,
         }
     }
 

@@ -306,8 +306,6 @@ pub enum Wrap {
     WindowRest,
     /// The size of a window that the file system did not read whole.
     WindowSize,
-    /// What an expansion still wants.
-    ExpandedLength,
 }
 
 /// Whoever answers the questions of a step and hears what it does.

@@ -12,8 +12,12 @@ use mm_model::scenario::{Op, Pick, VmFlags, Where};
 const PAGE_SIZE: u64 = 4096;
 
 /// How a mapping is going to be used, by its name in a spec.
-const VM_FLAGS: [(&str, VmFlags); 3] =
-    [("seq", VmFlags::SEQ_READ), ("rand", VmFlags::RAND_READ), ("huge", VmFlags::HUGEPAGE)];
+const VM_FLAGS: [(&str, VmFlags); 4] = [
+    ("seq", VmFlags::SEQ_READ),
+    ("rand", VmFlags::RAND_READ),
+    ("huge", VmFlags::HUGEPAGE),
+    ("huge-rand", VmFlags::HUGEPAGE.union(VmFlags::RAND_READ)),
+];
 
 /// The operation of these words; the first is its name, and there are as many as it needs.
 pub(super) fn op(

@@ -73,15 +73,15 @@ pub const OPS: &[OpDoc] = &[
     },
     OpDoc {
         name: "fault",
-        usage: "fault FILE PAGE [seq|rand|huge]",
+        usage: "fault FILE PAGE [seq|rand|huge|huge-rand]",
         summary: "A page fault on a page of a mapped file, through `filemap_fault()`, its \
                   repetition included. The page may be a range, or `next`: the one after the page \
                   before, of a pooled file. The last word is how the mapping is going to be used \
-                  (`VM_SEQ_READ`, `VM_RAND_READ`, `VM_HUGEPAGE`).",
+                  (`VM_SEQ_READ`, `VM_RAND_READ`, `VM_HUGEPAGE`, or both of these).",
     },
     OpDoc {
         name: "access",
-        usage: "access FILE PAGE [seq|rand|huge]",
+        usage: "access FILE PAGE [seq|rand|huge|huge-rand]",
         summary: "An instruction that accesses a page of a mapped file: it faults, and faults again \
                   as long as the page is gone or no memory is left when it retires. Written as \
                   `fault`.",

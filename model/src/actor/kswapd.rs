@@ -1,5 +1,6 @@
 //! kswapd: frees pages of the machine in the background while few are free.
 
+use crate::ids::MemcgId;
 use crate::mm::vmscan::balance_pgdat::BalancePgdat;
 use crate::scenario::{ActorConfig, ActorKind, Scenario};
 use crate::step::{Ctx, Frame, Guard, Locality, Next};
@@ -31,6 +32,10 @@ impl Kswapd {
         self.0.map_or(Locality::BlockedUntil(Guard::FreePagesBelow(low)), |frame| {
             frame.locality(scenario, &config.task)
         })
+    }
+
+    pub(crate) fn in_flight(self, scenario: &Scenario, level: MemcgId) -> Pages {
+        self.0.map_or(Pages::ZERO, |frame| frame.in_flight(scenario, level))
     }
 
     pub(crate) const fn is_idle(self) -> bool {

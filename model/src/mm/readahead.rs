@@ -91,11 +91,7 @@ impl ReadaheadControl {
 /// `ractl_max_pages()`: the most a request for `req_count` pages may read.
 pub fn ractl_max_pages(scenario: &Scenario, file: FileId, req_count: Pages) -> Pages {
     let config = scenario.file(file);
-    if req_count > config.ra_pages && config.io_pages > config.ra_pages {
-        req_count.min(config.io_pages)
-    } else {
-        config.ra_pages
-    }
+    config.ra_pages.max(req_count.min(config.io_pages))
 }
 
 /// How far an access to the readahead state of that file reaches.

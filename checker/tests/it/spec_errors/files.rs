@@ -153,9 +153,9 @@ fn an_operation_on_a_file_that_is_not_written_so() {
     assert_snapshot!(with("fault a 0 seq", "fault a 0 sequential"), @"
     bad.toml:25:26: no mapping is used as `sequential`
 
-    hint: the uses of a mapping are: seq, rand, huge
+    hint: the uses of a mapping are: seq, rand, huge, huge-rand
     ");
-    assert_snapshot!(with("fault a 0 seq", "fault a 0 seq rand"), @"bad.toml:25:26: `fault a 0 seq rand` is not written as `fault FILE PAGE [seq|rand|huge]`");
+    assert_snapshot!(with("fault a 0 seq", "fault a 0 seq rand"), @"bad.toml:25:26: `fault a 0 seq rand` is not written as `fault FILE PAGE [seq|rand|huge|huge-rand]`");
 }
 
 #[test]

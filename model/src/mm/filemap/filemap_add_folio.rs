@@ -251,14 +251,13 @@ impl Frame for FilemapAddFolio {
     }
 
     fn locality(&self, scenario: &Scenario, task: &TaskContext) -> Locality {
-        let charge = |nr_pages| match self.memcg(scenario) {
-            Some(memcg) => {
-                TryChargeMemcg::enter(scenario, memcg, self.gfp, nr_pages).locality(scenario, task)
-            }
-            None => Locality::Local,
-        };
         match &self.at {
-            At::Charge => charge(self.nr_pages()),
+            // How far a charge reaches at first is the same for a folio and for a node.
+            At::Charge | At::AllocNode => match self.memcg(scenario) {
+                Some(memcg) => TryChargeMemcg::enter(scenario, memcg, self.gfp, self.nr_pages())
+                    .locality(scenario, task),
+                None => Locality::Local,
+            },
             // Reclaim frees the node with the last folio.
             At::Store { .. } if scenario.policy.file.tree_nodes => Locality::Shared,
             // Who adds first is evicted first.
@@ -268,7 +267,6 @@ impl Frame for FilemapAddFolio {
                 self.index,
                 self.order,
             )),
-            At::AllocNode => charge(Pages(1)),
             At::InCharge(callee) | At::InChargeNode(callee) => callee.locality(scenario, task),
             At::Uncharge { .. } => Locality::Shared,
             At::InUncharge { callee, .. } => callee.locality(scenario, task),

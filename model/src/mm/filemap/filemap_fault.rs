@@ -150,14 +150,12 @@ impl FilemapFault {
     fn locked(self, kernel: &mut Ctx<'_>, dropped: bool) -> ToNext {
         let Some(folio) = self.folio(kernel) else { return self.goto(At::Find { dropped }) };
         let file = self.file;
-        let clear = FolioFlags::LOCKED;
         if folio.flags.contains(FolioFlags::UPTODATE) {
-            kernel.cache(file).change(folio.index, FolioFlags::empty(), clear);
             return if dropped { self.retry(kernel) } else { Next::Return(Ok(())) };
         }
         let call = Call::File(FileCall::FilemapReadFolio { file, index: folio.index });
         let at_once = kernel.stub(call).is_some();
-        kernel.cache(file).change(folio.index, FolioFlags::UPTODATE, clear);
+        kernel.cache(file).change(folio.index, FolioFlags::UPTODATE, FolioFlags::LOCKED);
         if dropped || (self.may_drop(kernel.scenario) && !at_once) {
             return self.retry(kernel);
         }

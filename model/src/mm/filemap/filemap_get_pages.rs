@@ -71,7 +71,7 @@ enum At {
     Lock(FolioBatch),
 }
 
-type ToNext = Next<FilemapGetPages, Result<FolioBatch, Errno>>;
+type ToNext = Next<FilemapGetPages, Result<PageIndex, Errno>>;
 
 impl FilemapGetPages {
     /// The call, for `count` bytes from byte `pos` on.
@@ -123,7 +123,7 @@ impl FilemapGetPages {
                 let cache = kernel.cache(self.file);
                 let folio = cache.folio(self.index).expect("a locked folio stays");
                 cache.change(folio.index, FolioFlags::UPTODATE, FolioFlags::LOCKED);
-                Next::Return(Ok(FolioBatch::of(folio)))
+                Next::Return(Ok(folio.end()))
             }
             Err(Errno::EEXIST) => self.goto(At::Lookup),
             Err(errno) => Next::Return(Err(errno)),
@@ -143,16 +143,16 @@ impl FilemapGetPages {
 
     fn test_uptodate(self, kernel: &mut Ctx<'_>, batch: FolioBatch) -> ToNext {
         let cache = kernel.cache(self.file);
+        // One that has gone has not been read: only a file system that left it takes it away from
+        // under a reader.
         let uptodate =
-            cache.folio(batch.last).is_none_or(|folio| folio.flags.contains(FolioFlags::UPTODATE));
+            cache.folio(batch.last).is_some_and(|folio| folio.flags.contains(FolioFlags::UPTODATE));
         if uptodate {
-            return Next::Return(Ok(batch));
+            return Next::Return(Ok(batch.end));
         }
         let leaves = kernel.scenario.design.read_behind == ReadBehind::Leaves;
         if leaves && batch.count > 1 {
-            let before = kernel.cache(self.file).folio(batch.last.wrapping_sub(Pages(1)));
-            let last = before.map_or(self.index, |folio| folio.index);
-            return Next::Return(Ok(FolioBatch { count: batch.count - 1, last, end: batch.last }));
+            return Next::Return(Ok(batch.last));
         }
         self.goto(At::Lock(batch))
     }
@@ -164,12 +164,13 @@ impl FilemapGetPages {
             return self.goto(At::Lookup);
         }
         cache.change(batch.last, FolioFlags::UPTODATE, FolioFlags::empty());
-        Next::Return(Ok(batch))
+        Next::Return(Ok(batch.end))
     }
 }
 
 impl Frame for FilemapGetPages {
-    type Output = Result<FolioBatch, Errno>;
+    /// The page after the last that can be copied.
+    type Output = Result<PageIndex, Errno>;
 
     fn step(self, kernel: &mut Ctx<'_>) -> ToNext {
         let inside = |at| Self { at, ..self };

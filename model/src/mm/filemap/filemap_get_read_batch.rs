@@ -2,7 +2,7 @@
 
 use crate::ids::FileId;
 use crate::mm::{ALL_VERSIONS, KernelFn};
-use crate::page_cache::{Folio, FolioFlags};
+use crate::page_cache::FolioFlags;
 use crate::step::Ctx;
 use crate::units::PageIndex;
 use serde::{Deserialize, Serialize};
@@ -27,13 +27,6 @@ pub struct FolioBatch {
     pub end: PageIndex,
 }
 
-impl FolioBatch {
-    /// A batch of that folio alone.
-    pub fn of(folio: Folio) -> Self {
-        Self { count: 1, last: folio.index, end: folio.end() }
-    }
-}
-
 /// Looks up the folios from page `index` to page `max`. The batch ends before the first gap, and
 /// with the first folio that isn't uptodate or carries the mark.
 pub fn filemap_get_read_batch(
@@ -49,7 +42,7 @@ pub fn filemap_get_read_batch(
     while next <= max && batch.is_none_or(|batch| batch.count < most) {
         let Some(folio) = cache.folio(next) else { break };
         let count = batch.map_or(1, |batch| batch.count + 1);
-        batch = Some(FolioBatch { count, ..FolioBatch::of(folio) });
+        batch = Some(FolioBatch { count, last: folio.index, end: folio.end() });
         next = folio.end();
         let flags = folio.flags;
         if !flags.contains(FolioFlags::UPTODATE) || flags.contains(FolioFlags::READAHEAD) {

@@ -19,7 +19,7 @@ pub const KERNEL: KernelFn = KernelFn {
     name: "filemap_read",
     file: "mm/filemap.c",
     versions: ALL_VERSIONS,
-    left_out: "the copy; files that end within a page; in \
+    left_out: "the copy; reads of no bytes; files that end within a page; in \
                6.1 the values of ra->prev_pos between two folios of a batch",
     points: At::VARIANTS,
 };
@@ -126,16 +126,13 @@ impl Frame for FilemapRead {
         let scenario = kernel.scenario;
         match self.at {
             At::LoadPrevPos => {
-                if self.pos == self.end {
-                    return Next::Return(Ok(()));
-                }
                 let prev_pos = kernel.ra(self.file).prev_pos;
                 self.next(scenario, prev_pos)
             }
             At::GetPages { prev_pos, callee } => callee.step(kernel).within(
                 |callee| Self { at: At::GetPages { prev_pos, callee }, ..self },
-                |batch| match batch {
-                    Ok(batch) => self.copy(kernel, batch.end),
+                |found| match found {
+                    Ok(end) => self.copy(kernel, end),
                     Err(errno) => self.finish(scenario, prev_pos, Err(errno)),
                 },
             ),

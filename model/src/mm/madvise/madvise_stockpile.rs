@@ -138,7 +138,8 @@ impl Frame for MadviseStockpile {
     fn in_flight(&self, scenario: &Scenario, level: MemcgId) -> Pages {
         match &self.at {
             At::MemCgroupStockpile(callee) => callee.in_flight(scenario, level),
-            At::Enter { .. } | At::ReadFreePages | At::TryToFreePages(_) => Pages::ZERO,
+            At::TryToFreePages(callee) => callee.in_flight(scenario, level),
+            At::Enter { .. } | At::ReadFreePages => Pages::ZERO,
         }
     }
 

@@ -74,7 +74,7 @@ pub(crate) fn walk_is_shared(scenario: &Scenario) -> bool {
     scenario.design.memcg_walk == MemcgWalk::Shared
 }
 
-/// `mem_cgroup_iter_break()`, and the end of a walk: the walker leaves its generation.
+/// `mem_cgroup_iter_break()`: the walker leaves its generation before the end of the walk.
 pub fn mem_cgroup_iter_break(kernel: &mut Ctx<'_>, target: Option<MemcgId>, node: NodeId) {
     let index = index(kernel.scenario, target, node);
     kernel.world.iters[index].in_generation.remove(kernel.me);

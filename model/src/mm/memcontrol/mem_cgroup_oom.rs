@@ -24,8 +24,7 @@ pub const KERNEL: KernelFn = KernelFn {
 ///
 /// One step: in the kernel a mutex keeps two OOM kills apart, and what a victim frees comes back
 /// later; that delay is what [`OomOutcome::Pending`] stands for.
-pub fn mem_cgroup_oom(kernel: &mut Ctx<'_>, memcg: MemcgId, nr_pages: Pages) -> bool {
-    let order = nr_pages.order();
+pub fn mem_cgroup_oom(kernel: &mut Ctx<'_>, memcg: MemcgId, order: u32) -> bool {
     let call = Call::MemCgroupOom { memcg, order };
     // A large charge kills nobody, whatever an environment would answer for the killer.
     if order > kernel.scenario.kernel.page_alloc_costly_order {

@@ -118,7 +118,7 @@ impl Frame for MemoryMaxWrite {
             At::Oom => {
                 kernel.returned(Call::MemcgMemoryEventOom { memcg: self.memcg }, 0);
                 // Nor has this one, while the killer claims success.
-                if !mem_cgroup_oom(kernel, self.memcg, Pages(1)) {
+                if !mem_cgroup_oom(kernel, self.memcg, 0) {
                     return Next::Return(());
                 }
                 self.goto(At::Loop { nr_retries: 0, drained: true })

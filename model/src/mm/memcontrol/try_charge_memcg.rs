@@ -331,7 +331,7 @@ impl TryChargeMemcg {
 
     /// S21.
     fn oom(self, kernel: &mut Ctx<'_>, mut tries: Tries, level: MemcgId) -> ToNext {
-        if !mem_cgroup_oom(kernel, level, self.nr_pages) {
+        if !mem_cgroup_oom(kernel, level, self.nr_pages.order()) {
             return self.nomem(tries, level);
         }
         tries.passed_oom = true;

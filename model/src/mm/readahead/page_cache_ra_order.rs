@@ -1,6 +1,6 @@
 //! `page_cache_ra_order()`: a window of large folios, with base pages where they fail.
 
-use crate::design::{BaseWindows, EofMark, PastEnd, ReadaheadCount, ReadaheadOrder};
+use crate::design::{BaseWindows, EofMark, PastEnd, ReadaheadOrder};
 use crate::env::{Ask, Call, Errno, FileCall, Wrap};
 use crate::ids::MemcgId;
 use crate::mm::filemap::mapping_min_folio_order;
@@ -100,14 +100,12 @@ type ToNext = Next<PageCacheRaOrder, ReadaheadControl>;
 
 impl PageCacheRaOrder {
     /// The call; `order` is that of the folio whose mark was found, 0 without one.
-    pub fn enter(kernel: &mut Ctx<'_>, mut ractl: ReadaheadControl, order: u8) -> Self {
+    pub fn enter(kernel: &mut Ctx<'_>, ractl: ReadaheadControl, order: u8) -> Self {
         let ReadaheadControl { file, index, .. } = ractl;
         let call = FileCall::PageCacheRaOrder { file, index, order };
         kernel.returned(Call::File(call), 0);
+        // What is counted for each call starts at none here, as the request does.
         let scenario = kernel.scenario;
-        if scenario.design.readahead_count == ReadaheadCount::Call {
-            ractl.nr_memcg_reclaims = 0;
-        }
         let large = scenario.inode(ractl.file).max_order > 0;
         let start = ractl.index;
         let at = match scenario.design.readahead_order {
@@ -151,8 +149,9 @@ impl PageCacheRaOrder {
         let Some(eof) = kernel.scenario.inode(ractl.file).last_page else {
             return Next::Return(ractl);
         };
-        wraps(kernel, Wrap::WindowEnd, self.start.0.checked_add(size.0).is_none_or(|end| end == 0));
-        let last = self.start.wrapping_add(size).wrapping_sub(Pages(1));
+        let end = self.start.wrapping_add(size);
+        wraps(kernel, Wrap::WindowEnd, end == PageIndex(0));
+        let last = end.wrapping_sub(Pages(1));
         let has_mark = kernel.scenario.design.eof_mark == EofMark::Kept || eof > last;
         let mark = has_mark.then(|| mark_index(kernel, self.start, size, async_size));
         let order = window_order(kernel.scenario, &ractl, order, size);

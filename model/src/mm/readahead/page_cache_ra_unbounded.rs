@@ -161,12 +161,10 @@ impl PageCacheRaUnbounded {
 
     /// After the batch before a page that is left out has been read. What the file system added
     /// to it is not looked at again.
-    fn skip(self, kernel: &mut Ctx<'_>, mut ractl: ReadaheadControl) -> ToNext {
-        let order = mapping_min_folio_order(kernel.scenario, ractl.file);
+    fn skip(self, scenario: &Scenario, mut ractl: ReadaheadControl) -> ToNext {
+        let order = mapping_min_folio_order(scenario, ractl.file);
         ractl.index = ractl.index.wrapping_add(Pages::of_order(order));
-        let next = ractl.next_index();
-        wraps(kernel, Wrap::WindowRest, next < self.base);
-        self.goto(At::Next { ractl, done: next.wrapping_since(self.base) })
+        self.goto(At::Next { ractl, done: ractl.next_index() - self.base })
     }
 }
 
@@ -190,7 +188,7 @@ impl Frame for PageCacheRaUnbounded {
             }
             At::Skip(callee) => callee.step(kernel).within(
                 |callee| Self { at: At::Skip(callee), ..self },
-                |ractl| self.skip(kernel, ractl),
+                |ractl| self.skip(kernel.scenario, ractl),
             ),
             At::Commit(callee) => callee
                 .step(kernel)

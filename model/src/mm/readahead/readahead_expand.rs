@@ -1,12 +1,12 @@
 //! `readahead_expand()`: the file system wants more than the batch it was given.
 
 use crate::design::ReadaheadCount;
-use crate::env::{Ask, Wrap};
+use crate::env::Ask;
 use crate::ids::MemcgId;
 use crate::mm::filemap::mapping_min_folio_order;
 use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
 use crate::mm::readahead::readahead_add_folio::{Added, ReadaheadAddFolio, Rest};
-use crate::mm::readahead::{ReadaheadControl, ra_locality, wraps};
+use crate::mm::readahead::{ReadaheadControl, ra_locality};
 use crate::mm::{ALL_VERSIONS, KernelFn};
 use crate::scenario::{Scenario, TaskContext};
 use crate::step::{Ctx, Frame, Guard, Locality, Next, one_or_run};
@@ -113,11 +113,7 @@ impl ReadaheadExpand {
                 None => Next::Return(ractl),
             };
         }
-        let end = last.wrapping_add(Pages(1));
-        wraps(kernel, Wrap::ExpandedLength, end < ractl.index);
-        // The kernel counts bytes, so a page count has twelve bits fewer.
-        let wanted = Pages(end.wrapping_since(ractl.index).0 << 12 >> 12);
-        self.goto(At::Up { wanted })
+        self.goto(At::Up { wanted: last + Pages(1) - ractl.index })
     }
 
     fn added_down(mut self, scenario: &Scenario, added: Added) -> ToNext {

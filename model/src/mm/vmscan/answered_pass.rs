@@ -140,12 +140,9 @@ fn oldest(kernel: &mut Ctx<'_>, memcg: MemcgId, nr_pages: Pages) -> Pages {
     let mut freed = Pages::ZERO;
     let mut at = 0;
     while freed < nr_pages {
-        let Some(added) = kernel.world.memcg(memcg).order.get(at).copied() else {
-            // What was used has gone round, and is looked at once more.
-            at = 0;
-            continue;
-        };
-        match added {
+        // What was used goes round and is looked at once more.
+        let added = kernel.world.memcg(memcg).order.get(at).copied();
+        match added.expect("a pass is asked for no more than it can free") {
             Added::Counted => {
                 let state = kernel.world.memcg(memcg);
                 state.order.remove(at);
@@ -170,7 +167,7 @@ fn oldest(kernel: &mut Ctx<'_>, memcg: MemcgId, nr_pages: Pages) -> Pages {
                     cache.change(index, FolioFlags::empty(), FolioFlags::REFERENCED);
                     let order = &mut kernel.world.memcg(memcg).order;
                     order.remove(at);
-                    order.push(added);
+                    order.push(Added::Folio(inode, index));
                 } else {
                     freed += evict(kernel, memcg, inode, &folio);
                 }

@@ -71,10 +71,7 @@ impl ShrinkNodeMemcgs {
             At::SharedIter(iter) => match iter.step(kernel) {
                 Next::Goto(iter) => self.goto(At::SharedIter(iter)),
                 Next::Return(Some(memcg)) => self.chose(kernel, sc, memcg),
-                Next::Return(None) => {
-                    mem_cgroup_iter_break(kernel, sc.target, self.node);
-                    Next::Return(())
-                }
+                Next::Return(None) => Next::Return(()),
             },
             At::OwnIter { prev } => {
                 match css_next_descendant_pre(kernel.scenario, sc.target, prev) {

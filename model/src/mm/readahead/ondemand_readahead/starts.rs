@@ -65,11 +65,8 @@ impl OndemandReadahead {
                 None => Next::Return(ractl),
             };
         }
-        let from_first = match kernel.scenario.design.window_rules {
-            WindowRules::Ondemand => contig.0 >= index.0,
-            WindowRules::Split => miss == BEFORE_FIRST,
-        };
-        if from_first {
+        // 6.1 asks whether there are as many pages as the index says, which is the same.
+        if miss == BEFORE_FIRST {
             contig = contig + contig;
         }
         let size = max.min(contig + req_count);

@@ -50,8 +50,8 @@ impl PageCacheRaOrder {
             let least = mapping_min_folio_order(kernel.scenario, ractl.file);
             let end = self.start.wrapping_add(size).wrapping_align_up(least);
             let last = kernel.scenario.inode(ractl.file).last_page;
-            ractl.index.wrapping_add(nr_to_read) > end
-                && last.is_some_and(|last| last >= end && last >= ractl.index)
+            let last = last.expect("a folio of the file has failed");
+            ractl.index.wrapping_add(nr_to_read) > end && last >= end && last >= ractl.index
         };
         self.goto(At::FallbackAsyncSize { ractl, nr_to_read })
     }

@@ -19,13 +19,9 @@ pub(super) fn window_order(
         .expect("the order of a number is small");
     let order = match scenario.design.readahead_order {
         ReadaheadOrder::State => order,
-        ReadaheadOrder::MarkedFolio if order < largest => order + 2,
-        ReadaheadOrder::MarkedFolio => match scenario.design.mapping_orders {
-            // Nothing is lowered then, until a folio reaches the end of the window.
-            MappingOrders::AnyOrZero => return order,
-            MappingOrders::Range => order,
-        },
+        ReadaheadOrder::MarkedFolio => order + 2,
     };
+    // 6.1 leaves the largest order as it is; but no folio reaches past the end of the window.
     order.min(largest).min(fits).max(least)
 }
 
