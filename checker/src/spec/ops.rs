@@ -77,7 +77,7 @@ pub const OPS: &[OpDoc] = &[
         summary: "A page fault on a page of a mapped file, through `filemap_fault()`, its \
                   repetition included. The page may be a range, or `next`: the one after the page \
                   before, of a pooled file. The last word is how the mapping is going to be used \
-                  (`VM_SEQ_READ`, `VM_RAND_READ`, `VM_HUGEPAGE`, or both of these).",
+                  (`VM_SEQ_READ`, `VM_RAND_READ`, `VM_HUGEPAGE`; `huge-rand` is the last two).",
     },
     OpDoc {
         name: "access",
