@@ -75,7 +75,11 @@ fn only_safety(source: &mut Source<'_>, table: &Table<'_>, actors: &[ActorConfig
         if claim.is_some_and(|claim| !claim.is_safety()) {
             let hint = "with `symmetry`, a task may be another one from step to step: only safety \
                         can be asked";
-            source.problem_with_hint(entry.key_at, format!("`{}` is no safety", entry.key), hint);
+            source.problem_with_hint(
+                entry.key_at,
+                format!("`{}` is not a safety property", entry.key),
+                hint,
+            );
         }
     }
 }
