@@ -8,8 +8,10 @@ use crate::graph::Graph;
 use crate::identity::{Identity, identify};
 use crate::ladder::{of_each, standing};
 use crate::liveness::{Answer, Fairness, livelock, starvation, waiting};
+use crate::node::Reduction;
 use crate::replay::{Step, replay};
 use crate::spec::{NamedDesign, Point, Spec};
+use crate::symmetry::Symmetry;
 use crate::value::{Expected, Value};
 use crate::verdict::{Trace, Verdict};
 use mm_model::ids::ActorId;
@@ -19,6 +21,7 @@ use mm_model::scenario::{FileConfig, Scenario};
 use mm_model::step::Guard;
 use std::collections::BTreeSet;
 use std::panic::resume_unwind;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -51,6 +54,8 @@ pub struct Checked {
     pub point: Point,
     /// The scenario that was searched.
     pub scenario: Scenario,
+    /// Which of its tasks stand for one another.
+    pub symmetry: Option<Arc<Symmetry>>,
     /// What ended the search early; nothing if the numbers are those of all reachable states.
     pub stopped: Option<Stopped>,
     /// Distinct states.
@@ -129,6 +134,13 @@ pub struct Stuck {
 }
 
 impl Checked {
+    /// The names of the tasks that stand for one another.
+    pub fn interchangeable(&self) -> impl Iterator<Item = Vec<&str>> {
+        let groups = self.symmetry.iter().flat_map(|symmetry| symmetry.groups());
+        let name = |task: ActorId| self.scenario.actors[task.index()].name.as_str();
+        groups.map(move |group| group.map(name).collect())
+    }
+
     /// The files of whose pages most are only counted.
     pub fn pooled(&self) -> impl Iterator<Item = &str> {
         let pooled = |file: &&FileConfig| self.scenario.inodes[file.inode.index()].pooled;
@@ -180,10 +192,12 @@ pub fn check(
 ) -> Result<Checked, String> {
     let started = Instant::now();
     let scenario = point.scenario(&design.design);
-    let searches = search(&scenario, options, progress);
+    let symmetry = symmetry(spec, &scenario, options);
+    let reduction = Reduction { fuse: options.fuse, symmetry: symmetry.clone() };
+    let searches = search(&scenario, options, &reduction, progress);
     let engines = searches.compare()?;
     let best = searches.best();
-    let judged = judge(spec, design, &scenario, options, &searches)?;
+    let judged = judge(spec, design, &scenario, options, &searches, &reduction)?;
     Ok(Checked {
         spec: spec.file.clone(),
         title: spec.title.clone(),
@@ -194,10 +208,11 @@ pub fn check(
         depth: best.depth,
         seconds: started.elapsed().as_secs_f64(),
         engines,
-        pinned: pinned(spec, design, options.fuse, best),
+        pinned: pinned(spec, design, &reduction, best),
         judged,
         design: design.clone(),
         scenario,
+        symmetry,
     })
 }
 
@@ -205,25 +220,41 @@ pub fn check(
 /// have said of hundreds of smaller searches.
 const COMPARED: u64 = 50_000;
 
+/// Which tasks stand for one another. Where every step is one of its own, or something else than
+/// safety is asked, none does.
+fn symmetry(spec: &Spec, scenario: &Scenario, options: &Options) -> Option<Arc<Symmetry>> {
+    let safety = options.asked.is_none_or(Claim::is_safety);
+    if !spec.symmetry || options.fuse == Fuse::No || !safety {
+        return None;
+    }
+    Symmetry::of(scenario).ok().map(Arc::new)
+}
+
 /// Runs the engines asked for. The oracle comes first: of like results its own count.
-fn search(scenario: &Scenario, options: &Options, progress: &mut dyn Progress) -> Searches {
-    let Options { fuse, budget, engine, threads, .. } = options;
+fn search(
+    scenario: &Scenario,
+    options: &Options,
+    reduction: &Reduction,
+    progress: &mut dyn Progress,
+) -> Searches {
+    let Options { budget, engine, threads, .. } = options;
     let fast = match engine {
         Engine::Auto | Engine::All | Engine::Native => {
-            Some(native::explore(scenario, *fuse, *threads, budget, progress))
+            Some(native::explore(scenario, reduction.clone(), *threads, budget, progress))
         }
         Engine::Reference | Engine::Stateright => None,
     };
     let small = fast.as_ref().is_none_or(|(explored, _)| explored.states <= COMPARED);
     let compares = *engine == Engine::All || (*engine == Engine::Auto && small);
     let by_stateright = |progress: &mut dyn Progress| {
-        stateright::explore(scenario, *fuse, budget, *threads, progress)
+        stateright::explore(scenario, reduction.clone(), budget, *threads, progress)
     };
     let alone = fast.is_none();
     let (oracle, independent) = std::thread::scope(|scope| {
         let independent = compares.then(|| scope.spawn(|| by_stateright(&mut Quiet)));
-        let oracle = (compares || *engine == Engine::Reference)
-            .then(|| reference::explore(scenario, *fuse, budget, &mut *progress, alone));
+        let oracle = (compares || *engine == Engine::Reference).then(|| {
+            reference::explore(scenario, reduction.clone(), budget, &mut *progress, alone)
+        });
         let joined = independent.map(std::thread::ScopedJoinHandle::join);
         (oracle, joined.map(|found| found.unwrap_or_else(|panic| resume_unwind(panic))))
     });
@@ -315,11 +346,13 @@ fn judge(
     scenario: &Scenario,
     options: &Options,
     searches: &Searches,
+    reduction: &Reduction,
 ) -> Result<Vec<Judged>, String> {
     let expected = spec.expectations.get(&design.name);
     let every = Claim::of_every(scenario).into_iter();
     let claims: BTreeSet<Claim> = every.chain(spec.claims()).chain(options.asked).collect();
-    let claims: Vec<Claim> = claims.into_iter().collect();
+    let asked = |claim: &Claim| reduction.symmetry.is_none() || claim.is_safety();
+    let claims: Vec<Claim> = claims.into_iter().filter(asked).collect();
     let found = answers(&claims, scenario, searches, options.threads);
     let mut judged = Vec::new();
     for (claim, found) in claims.into_iter().zip(found) {
@@ -490,11 +523,17 @@ fn stuck(scenario: &Scenario, cycle: &[Step]) -> Vec<Stuck> {
     found
 }
 
-/// Compares pinned numbers, which are those of finished searches with local steps fused.
-fn pinned(spec: &Spec, design: &NamedDesign, fuse: Fuse, found: &Explored) -> Option<Pinned> {
+/// Compares pinned numbers, which are those of finished searches that leave out what they can.
+fn pinned(
+    spec: &Spec,
+    design: &NamedDesign,
+    Reduction { fuse, symmetry }: &Reduction,
+    found: &Explored,
+) -> Option<Pinned> {
     let expected = spec.expectations.get(&design.name)?;
     let (states, transitions) = (expected.states, expected.transitions);
-    let comparable = fuse == Fuse::OwnLocal && found.stopped.is_none() && spec.points.len() == 1;
+    let reduced = *fuse == Fuse::OwnLocal && symmetry.is_some() == spec.symmetry;
+    let comparable = reduced && found.stopped.is_none() && spec.points.len() == 1;
     if !comparable || (states.is_none() && transitions.is_none()) {
         return None;
     }

@@ -123,6 +123,11 @@ impl Claim {
         }
     }
 
+    /// Whether it is about single transitions.
+    pub const fn is_safety(self) -> bool {
+        matches!(self, Self::Safety(_))
+    }
+
     /// Whether its answer needs to know of each page whether somebody has used it, while it is
     /// cached. What is counted in the long run can be counted when a page is forgotten instead.
     pub fn tells_pages_apart(self) -> bool {

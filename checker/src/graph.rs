@@ -7,7 +7,7 @@
 
 use crate::engine::native::Nodes;
 use crate::label::{Label, OperationSet};
-use crate::node::{Node, transition};
+use crate::node::{Node, Reduction, transition};
 use crate::verdict::Choice;
 use indexmap::IndexSet;
 use mm_model::ids::ActorId;
@@ -61,7 +61,7 @@ pub struct Hop {
 pub struct Graph {
     shape: Shape,
     nodes: Nodes,
-    fuse: Fuse,
+    reduction: Reduction,
 }
 
 impl Shape {
@@ -277,8 +277,8 @@ const fn hop(from: u32, ordinal: u32, edge: Edge) -> Hop {
 }
 
 impl Graph {
-    pub(crate) const fn new(shape: Shape, nodes: Nodes, fuse: Fuse) -> Self {
-        Self { shape, nodes, fuse }
+    pub(crate) const fn new(shape: Shape, nodes: Nodes, reduction: Reduction) -> Self {
+        Self { shape, nodes, reduction }
     }
 
     /// Its edges.
@@ -293,7 +293,7 @@ impl Graph {
 
     /// Whether its edges are fused.
     pub const fn fuse(&self) -> Fuse {
-        self.fuse
+        self.reduction.fuse
     }
 
     /// Bytes it takes.
@@ -302,9 +302,17 @@ impl Graph {
     }
 
     /// A path, to be taken again.
+    ///
+    /// # Panics
+    /// Never: its hops are those of the graph.
     pub fn choices(&self, scenario: &Scenario, hops: &[Hop]) -> Vec<Choice> {
+        let Self { reduction, .. } = self;
+        if let Some(symmetry) = &reduction.symmetry {
+            let path: Vec<Node> = hops.iter().map(|hop| self.node(hop.to)).collect();
+            return symmetry.choices(scenario, reduction.fuse, &path);
+        }
         let choice =
-            |hop: &Hop| transition(scenario, self.fuse, &self.node(hop.from), hop.ordinal).0;
+            |hop: &Hop| transition(scenario, reduction, &self.node(hop.from), hop.ordinal).0;
         hops.iter().map(choice).collect()
     }
 }

@@ -23,6 +23,7 @@ pub mod report;
 pub mod run;
 pub mod spec;
 pub mod status;
+pub mod symmetry;
 pub mod value;
 pub mod verdict;
 

@@ -3,6 +3,7 @@
 //! Every engine expands nodes through [`expand`], so they can differ in how they search and in
 //! nothing else.
 
+use crate::symmetry::Symmetry;
 use crate::verdict::Choice;
 use mm_model::choose::Choose;
 use mm_model::env::Event;
@@ -14,6 +15,7 @@ use mm_model::state::State;
 use std::cell::Cell;
 use std::fmt;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// A set of properties, by position in [`PROPERTIES`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -73,6 +75,22 @@ pub struct Node {
     pub violated: PropertySet,
 }
 
+/// What a search leaves out without losing an answer.
+#[derive(Clone, Debug)]
+pub struct Reduction {
+    /// Whether local steps are fused.
+    pub fuse: Fuse,
+    /// Which tasks stand for one another. Then only safety can be asked: from one state to the
+    /// next a task may have become another.
+    pub symmetry: Option<Arc<Symmetry>>,
+}
+
+impl From<Fuse> for Reduction {
+    fn from(fuse: Fuse) -> Self {
+        Self { fuse, symmetry: None }
+    }
+}
+
 /// A transition, as an engine sees it.
 pub struct Edge<'a> {
     /// Who steps.
@@ -86,7 +104,7 @@ pub struct Edge<'a> {
 }
 
 impl Node {
-    fn new(state: &State, violated: PropertySet) -> Self {
+    pub(crate) fn new(state: &State, violated: PropertySet) -> Self {
         // One buffer for all: a node then costs the one allocation that it keeps.
         thread_local!(static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) });
         BUFFER.with(|cell| {
@@ -182,11 +200,11 @@ pub(crate) fn violated_in(packed: &[u8]) -> PropertySet {
 /// Calls `found` for every transition out of `node`, in a fixed order, until it breaks.
 pub fn expand(
     scenario: &Scenario,
-    fuse: Fuse,
+    reduction: &Reduction,
     node: &Node,
     mut found: impl FnMut(&Edge<'_>, Node) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
-    successors(scenario, fuse, &node.state(), |edge, violated, to| {
+    successors(scenario, reduction, &node.state(), |edge, violated, to| {
         found(edge, Node::new(to, violated))
     })
 }
@@ -194,15 +212,19 @@ pub fn expand(
 /// As [`expand`], with the states themselves.
 pub(crate) fn successors(
     scenario: &Scenario,
-    fuse: Fuse,
+    Reduction { fuse, symmetry }: &Reduction,
     from: &State,
     mut found: impl FnMut(&Edge<'_>, PropertySet, &State) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
-    scenario.successors(from, fuse, |actor, answers, to| {
+    scenario.successors(from, *fuse, |actor, answers, to| {
         let events = answers.events();
         let (applied, violated) =
             judge(&Transition { scenario, from: Some((from, actor)), to: &to, events });
-        found(&Edge { actor, answers, events, applied }, violated, &to)
+        let edge = Edge { actor, answers, events, applied };
+        match symmetry {
+            Some(symmetry) => found(&edge, violated, &symmetry.representative(&to)),
+            None => found(&edge, violated, &to),
+        }
     })
 }
 
@@ -211,10 +233,15 @@ pub(crate) fn successors(
 ///
 /// # Panics
 /// If there are fewer.
-pub fn transition(scenario: &Scenario, fuse: Fuse, node: &Node, ordinal: u32) -> (Choice, Node) {
+pub fn transition(
+    scenario: &Scenario,
+    reduction: &Reduction,
+    node: &Node,
+    ordinal: u32,
+) -> (Choice, Node) {
     let mut left = ordinal;
     let mut taken = None;
-    let _ = expand(scenario, fuse, node, |edge, to| {
+    let _ = expand(scenario, reduction, node, |edge, to| {
         let Some(fewer) = left.checked_sub(1) else {
             let choice = Choice { actor: edge.actor, answers: edge.answers.answers().collect() };
             taken = Some((choice, to));
@@ -229,12 +256,12 @@ pub fn transition(scenario: &Scenario, fuse: Fuse, node: &Node, ordinal: u32) ->
 /// The position and the end of the transition that a choice makes; nothing if it makes none.
 pub fn follow(
     scenario: &Scenario,
-    fuse: Fuse,
+    reduction: &Reduction,
     node: &Node,
     choice: &Choice,
 ) -> Option<(usize, Node)> {
     let (mut ordinal, mut taken) = (0, None);
-    let _ = expand(scenario, fuse, node, |edge, to| {
+    let _ = expand(scenario, reduction, node, |edge, to| {
         if edge.actor == choice.actor && edge.answers.answers().eq(choice.answers.iter().copied()) {
             taken = Some((ordinal, to));
             return ControlFlow::Break(());

@@ -65,6 +65,8 @@ pub struct Spec {
     pub source: Option<String>,
     /// When it is checked.
     pub tier: Tier,
+    /// Whether tasks that do the same stand for one another, and only safety is asked.
+    pub symmetry: bool,
     /// The designs to check, in order; at least one.
     pub designs: Vec<NamedDesign>,
     /// What is expected, by the name of the design.

@@ -257,13 +257,19 @@ impl Op {
     }
 
     /// The file it uses.
-    pub const fn file(&self) -> Option<FileId> {
+    pub fn file(&self) -> Option<FileId> {
+        let mut op = *self;
+        op.file_mut().copied()
+    }
+
+    /// The file it uses, to be replaced.
+    pub const fn file_mut(&mut self) -> Option<&mut FileId> {
         match self {
             Self::Read { file, .. }
             | Self::Fault { file, .. }
             | Self::Access { file, .. }
             | Self::WillNeed { file, .. }
-            | Self::Window { file, .. } => Some(*file),
+            | Self::Window { file, .. } => Some(file),
             Self::Charge { .. }
             | Self::Uncharge { .. }
             | Self::LruAdd { .. }

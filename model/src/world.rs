@@ -90,7 +90,6 @@ pub struct ReclaimIter {
 
 /// A set of actors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
 pub struct ActorSet(u64);
 
 impl ActorSet {

@@ -9,11 +9,10 @@ use super::native::Nodes;
 use super::{Budget, Explored, Meter, Progress, Stopped};
 use crate::graph::{Graph, Shape, position};
 use crate::label::{Label, OperationSet};
-use crate::node::{Node, PropertySet, expand, initial, transition};
+use crate::node::{Node, PropertySet, Reduction, expand, initial, transition};
 use crate::verdict::{Choice, Trace};
 use indexmap::IndexSet;
 use mm_model::actor::{Actor, OpenOperations};
-use mm_model::machine::Fuse;
 use mm_model::property::PROPERTIES;
 use mm_model::scenario::Scenario;
 use rustc_hash::FxBuildHasher;
@@ -30,7 +29,7 @@ const ALLOCATION: u64 = 16;
 
 struct Search<'a> {
     scenario: &'a Scenario,
-    fuse: Fuse,
+    reduction: Reduction,
     nodes: IndexSet<Node, FxBuildHasher>,
     /// How each node was first reached: from which node, by which of its edges.
     parents: Vec<Option<(u32, u32)>>,
@@ -48,14 +47,14 @@ struct Search<'a> {
 /// graph.
 pub fn explore(
     scenario: &Scenario,
-    fuse: Fuse,
+    reduction: impl Into<Reduction>,
     budget: &Budget,
     progress: &mut dyn Progress,
     keep_graph: bool,
 ) -> (Explored, Option<Graph>) {
     let mut search = Search {
         scenario,
-        fuse,
+        reduction: reduction.into(),
         nodes: IndexSet::default(),
         shape: Shape::new(scenario.actors.len()),
         keep_graph,
@@ -108,8 +107,8 @@ impl Search<'_> {
         }
         let mut ordinal = 0;
         let mut stopped = None;
-        let (scenario, fuse) = (self.scenario, self.fuse);
-        let _ = expand(scenario, fuse, &node, |edge, to| {
+        let (scenario, reduction) = (self.scenario, self.reduction.clone());
+        let _ = expand(scenario, &reduction, &node, |edge, to| {
             self.transitions += 1;
             self.applied = self.applied.union(edge.applied);
             let to = self.find(to, Some((position(at), ordinal)));
@@ -176,18 +175,24 @@ impl Search<'_> {
             node.pack(&mut buffer);
             packed.push(&buffer);
         }
-        (explored, Some(Graph::new(self.shape, packed, self.fuse)))
+        (explored, Some(Graph::new(self.shape, packed, self.reduction)))
     }
 
     /// A shortest way from the start to a node.
     fn choices(&self, to: u32) -> Vec<Choice> {
+        let Self { scenario, reduction, nodes, .. } = self;
         let parent = |node: u32| self.parents[node as usize];
-        let mut choices: Vec<Choice> = std::iter::successors(parent(to), |(from, _)| parent(*from))
-            .map(|(from, ordinal)| {
-                transition(self.scenario, self.fuse, &self.nodes[from as usize], ordinal).0
-            })
-            .collect();
-        choices.reverse();
-        choices
+        let hop = |to: u32| parent(to).map(|(from, ordinal)| (from, ordinal, to));
+        let mut hops: Vec<_> = std::iter::successors(hop(to), |(from, ..)| hop(*from)).collect();
+        hops.reverse();
+        if let Some(symmetry) = &reduction.symmetry {
+            let path: Vec<Node> =
+                hops.iter().map(|(_, _, to)| nodes[*to as usize].clone()).collect();
+            return symmetry.choices(scenario, reduction.fuse, &path);
+        }
+        let choice = |(from, ordinal, _): (u32, u32, u32)| {
+            transition(scenario, reduction, &nodes[from as usize], ordinal).0
+        };
+        hops.into_iter().map(choice).collect()
     }
 }

@@ -9,13 +9,12 @@ use super::{Budget, Explored, Meter, Progress, Stopped};
 use crate::check::Counterexample;
 use crate::explain::Walk;
 use crate::explain::svg::{Theme, svg};
-use crate::node::{Node, PropertySet, expand, initial};
+use crate::node::{Node, PropertySet, Reduction, expand, initial};
 use crate::render;
 use crate::replay::{Step, replay};
 use crate::verdict::{Choice, Trace};
 use indexmap::IndexSet;
 use mm_model::ids::ActorId;
-use mm_model::machine::Fuse;
 use mm_model::property::PROPERTIES;
 use mm_model::scenario::Scenario;
 use mm_model::state::State;
@@ -42,7 +41,7 @@ const LOOK_FROM: usize = 1024;
 /// The model, and what it finds out about itself while it is searched.
 struct Searched {
     scenario: Scenario,
-    fuse: Fuse,
+    reduction: Reduction,
     /// Nothing is counted and no budget applies: paths are walked again, or a person explores.
     walking: AtomicBool,
     /// Whether actions carry their text.
@@ -95,10 +94,10 @@ const LOOPLESS: [fn(&Searched, &Node) -> bool; 8] = loopless!(0 1 2 3 4 5 6 7);
 const _: () = assert!(PROPERTIES.len() <= UNBROKEN.len(), "every property needs its function");
 
 impl Searched {
-    fn new(scenario: &Scenario, fuse: Fuse, budget: &Budget, readable: bool) -> Self {
+    fn new(scenario: &Scenario, reduction: Reduction, budget: &Budget, readable: bool) -> Self {
         Self {
             scenario: scenario.clone(),
-            fuse,
+            reduction,
             walking: AtomicBool::new(readable),
             readable,
             lassos: Vec::new(),
@@ -154,6 +153,19 @@ impl Searched {
     }
 }
 
+impl Searched {
+    /// A path, to be taken again.
+    fn choices(&self, path: Vec<Action>) -> Vec<Choice> {
+        let Self { scenario, reduction, .. } = self;
+        if let Some(symmetry) = &reduction.symmetry {
+            let path: Vec<Node> = path.into_iter().map(|action| action.to).collect();
+            return symmetry.choices(scenario, reduction.fuse, &path);
+        }
+        let choice = |Action { actor, answers, .. }| Choice { actor, answers };
+        path.into_iter().map(choice).collect()
+    }
+}
+
 impl Model for Searched {
     type State = Node;
     type Action = Action;
@@ -168,7 +180,7 @@ impl Model for Searched {
         }
         let from = self.readable.then(|| node.state());
         let mut applied = PropertySet::default();
-        let _ = expand(&self.scenario, self.fuse, node, |edge, to| {
+        let _ = expand(&self.scenario, &self.reduction, node, |edge, to| {
             applied = applied.union(edge.applied);
             let text = from.as_ref().map_or_else(String::new, |from| {
                 render::step(&self.scenario, from, edge.actor, edge.events)
@@ -198,9 +210,8 @@ impl Model for Searched {
     }
 
     fn as_svg(&self, path: Path<Node, Action>) -> Option<String> {
-        let choice = |Action { actor, answers, .. }| Choice { actor, answers };
-        let choices: Vec<Choice> = path.into_actions().into_iter().map(choice).collect();
-        let steps = replay(&self.scenario, self.fuse, &choices).ok()?;
+        let choices = self.choices(path.into_actions());
+        let steps = replay(&self.scenario, self.reduction.fuse, &choices).ok()?;
         let cycle_from = comes_back(&self.scenario.initial(), &steps);
         let path = Counterexample { steps, cycle_from, stuck: Vec::new(), identity: None };
         Some(svg(&Walk::new(&self.scenario, &path), "the path so far", Theme::Light))
@@ -231,12 +242,12 @@ fn comes_back(initial: &State, steps: &[Step]) -> Option<usize> {
 /// If a step of the model panics.
 pub fn explore(
     scenario: &Scenario,
-    fuse: Fuse,
+    reduction: impl Into<Reduction>,
     budget: &Budget,
     threads: usize,
     progress: &mut dyn Progress,
 ) -> Explored {
-    let model = Searched::new(scenario, fuse, budget, false);
+    let model = Searched::new(scenario, reduction.into(), budget, false);
     let mut checker = model.checker().threads(threads.max(1)).spawn_bfs();
     let mut workers = checker.handles();
     let mut pause = Duration::from_micros(50);
@@ -272,8 +283,7 @@ fn report(checker: &impl Checker<Searched>) -> Explored {
         .iter()
         .map(|property| {
             let actions = discoveries.remove(property.name)?.into_actions();
-            let choice = |Action { actor, answers, .. }| Choice { actor, answers };
-            Some(Trace { choices: actions.into_iter().map(choice).collect(), cycle_from: None })
+            Some(Trace { choices: model.choices(actions), cycle_from: None })
         })
         .collect();
     Explored {

@@ -62,7 +62,7 @@ fn everything(story: &Story<'_>) -> Option<(IndexMap<Node, (), FxBuildHasher>, V
     let mut at = 0;
     while let Some((node, ())) = nodes.get_index(at) {
         let node = node.clone();
-        let within = expand(story.scenario, story.fuse, &node, |edge, to| {
+        let within = expand(story.scenario, &story.fuse.into(), &node, |edge, to| {
             let to = nodes.insert_full(to, ()).0;
             arrows.push((at, to, edge.actor));
             if nodes.len() > MOST { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -84,7 +84,7 @@ fn walk(
     let mut at = nodes.insert_full(node.clone(), ()).0;
     let (mut path, mut arrows) = (vec![at], Vec::new());
     for step in &story.path.steps {
-        let (_, next) = follow(story.scenario, story.fuse, &node, &step.choice())
+        let (_, next) = follow(story.scenario, &story.fuse.into(), &node, &step.choice())
             .expect("a counterexample is a path");
         let to = nodes.insert_full(next.clone(), ()).0;
         arrows.push((at, to, step.actor));

@@ -43,17 +43,26 @@ pub fn spec(file: &str, title: &str) -> String {
 /// A result in one line, and every verdict that is not as it should be; or, for those who want it
 /// all, every verdict and counterexample.
 pub fn result(checked: &Checked, verbose: bool) -> String {
-    summary(checked) + &of_large_files(checked) + &details(checked, verbose)
+    summary(checked) + &qualified(checked) + &details(checked, verbose)
 }
 
-/// What holds is said of large files where a file is pooled.
-fn of_large_files(checked: &Checked) -> String {
+/// What a verdict is about: of large files where a file is pooled, and safety alone where tasks
+/// stand for one another.
+fn qualified(checked: &Checked) -> String {
+    let mut text = String::new();
     let pooled: Vec<&str> = checked.pooled().collect();
-    if pooled.is_empty() {
-        return String::new();
+    if !pooled.is_empty() {
+        let pooled = pooled.join(", ");
+        let _ = writeln!(
+            text,
+            "    pages of {pooled} are only counted: what holds, holds of large files"
+        );
     }
-    let pooled = pooled.join(", ");
-    format!("    pages of {pooled} are only counted: what holds, holds of large files\n")
+    for group in checked.interchangeable() {
+        let tasks = group.join(", ");
+        let _ = writeln!(text, "    {tasks} stand for one another: safety alone is judged");
+    }
+    text
 }
 
 /// The verdicts that are shown.
@@ -109,7 +118,7 @@ pub fn swept(swept: &Swept, verbose: bool) -> String {
     }
     let largest = thousands(largest);
     let _ = writeln!(text, ": {points} points, at most {largest} states, {seconds:.1}s");
-    text.push_str(&of_large_files(first));
+    text.push_str(&qualified(first));
     text.push_str(&table(swept));
     let names: Vec<String> =
         swept.thresholds.iter().map(|judged| name(&last.scenario, judged)).collect();

@@ -50,10 +50,12 @@ fn row(checked: &Checked) -> String {
     )
 }
 
-/// The file of the spec; what holds is said of large files where a file is pooled.
+/// The file of the spec; what holds is said of large files where a file is pooled, and safety alone
+/// is judged where tasks stand for one another.
 fn named_spec(checked: &Checked) -> String {
     let large = if checked.pooled().next().is_some() { " (of large files)" } else { "" };
-    format!("{}{large}", checked.spec)
+    let safety = if checked.symmetry.is_some() { " (safety)" } else { "" };
+    format!("{}{large}{safety}", checked.spec)
 }
 
 fn list(checked: &Checked, judged: &[Judged], wanted: impl Fn(&Judged) -> bool) -> String {

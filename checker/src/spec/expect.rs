@@ -33,8 +33,8 @@ pub(super) fn read(
     source: &mut Source<'_>,
     root: &Table<'_>,
     designs: &[NamedDesign],
-    actors: &[ActorConfig],
-    inodes: &[InodeConfig],
+    world: (&[ActorConfig], &[InodeConfig]),
+    symmetry: Option<bool>,
 ) -> BTreeMap<String, Expectations> {
     let mut expectations = BTreeMap::new();
     let table = root.get("expect").and_then(|value| value.table(source, "expect"));
@@ -56,11 +56,32 @@ pub(super) fn read(
             );
         }
         if let Some(table) = entry.value.table(source, "expect") {
-            expectations
-                .insert(entry.key.clone(), of_design(source, root, table, (actors, inodes)));
+            let expected = of_design(source, root, table, world);
+            if symmetry == Some(true) {
+                only_safety(source, table, world.0);
+            }
+            expectations.insert(entry.key.clone(), expected);
         }
     }
     expectations
+}
+
+/// Refuses what can't be asked where tasks stand for one another.
+fn only_safety(source: &mut Source<'_>, table: &Table<'_>, actors: &[ActorConfig]) {
+    for entry in &table.entries {
+        let key = entry.key.strip_prefix(THRESHOLD).unwrap_or(&entry.key);
+        let actor = |name: &str| actors.iter().position(|actor| actor.name == name);
+        let claim = Claim::parse(key, |name| actor(name).map(ActorId::from));
+        if claim.is_some_and(|claim| !claim.is_safety()) {
+            let hint = "with `symmetry`, a task may be another one from step to step: only safety \
+                        can be asked";
+            source.problem_with_hint(
+                entry.key_at,
+                format!("`{}` is not a safety property", entry.key),
+                hint,
+            );
+        }
+    }
 }
 
 /// Designs of the spec, also those that can't be used, and the known ones.

@@ -34,6 +34,12 @@ pub const TOP: Section = Section {
         key("source", "Where the question comes from: a mail's subject, a commit, a report."),
         key("tier", "`pr` (seconds; the default) or `nightly` (minutes)."),
         key(
+            "symmetry",
+            "Whether tasks that do the same, each on a CPU and with files of its own or of all, \
+             stand for one another, so that there are fewer states. Only safety can be asked then. \
+             `false` by default.",
+        ),
+        key(
             "designs",
             "Named designs to check, in short: `[\"linux-7.3\"]` is the default of a spec without \
              `[design.NAME]`.",

@@ -4,6 +4,7 @@ use super::actors::Places;
 use super::problem::{Problems, Source};
 use super::tree::{Table, names, parse as parse_tree};
 use super::{Point, Spec, Tier, actors, designs, expect, files, kernel, keys, sweep, world};
+use crate::symmetry::Symmetry;
 use mm_model::scenario::{Io, Pass, Scenario};
 
 const TIERS: &[(&str, Tier)] = &[("pr", Tier::Pr), ("nightly", Tier::Nightly)];
@@ -49,6 +50,10 @@ fn read(
         Some(value) => value.one_of(source, "tier", TIERS),
         None => Some(Tier::Pr),
     };
+    let symmetry = match root.get("symmetry") {
+        Some(value) => value.flag(source, "symmetry"),
+        None => Some(false),
+    };
     let kernel = kernel::read(source, root);
     let granularity = world::granularity(source, root);
     let policy = world::policy(source, root);
@@ -77,14 +82,15 @@ fn read(
         actors.extend(files::devices(&files));
     }
     let designs = designs::read(source, root);
-    let expectations = expect::read(source, root, &designs, &actors, &files.inodes);
+    let expectations = expect::read(source, root, &designs, (&actors, &files.inodes), symmetry);
     let design = designs.first()?.design.clone();
-    Some(Spec {
+    let spec = Spec {
         file: file.to_owned(),
         title: title?.to_owned(),
         about: about.map(str::to_owned),
         source: from.map(str::to_owned),
         tier: tier?,
+        symmetry: symmetry?,
         designs,
         expectations,
         points: vec![Point {
@@ -102,5 +108,15 @@ fn read(
                 ram: ram?,
             },
         }],
-    })
+    };
+    alike(source, root, &spec);
+    Some(spec)
+}
+
+/// Refuses `symmetry` where no task stands for another.
+fn alike(source: &mut Source<'_>, root: &Table<'_>, spec: &Spec) {
+    let Some(value) = root.get("symmetry").filter(|_| spec.symmetry) else { return };
+    if let Some(Err(why)) = spec.points.first().map(|point| Symmetry::of(&point.scenario)) {
+        source.problem_with_hint(value.at, "no task stands for another", why.to_string());
+    }
 }

@@ -132,7 +132,7 @@ impl Model for Witness {
         if at.remembered.is_none() && self.open(&at.node) {
             watches.push(Some((at.node.clone(), self.disabled(&at.node))));
         }
-        let _ = expand(&self.scenario, self.fuse, &at.node, |edge, node| {
+        let _ = expand(&self.scenario, &self.fuse.into(), &at.node, |edge, node| {
             let ended = edge.actor == self.actor
                 && edge
                     .events

@@ -70,7 +70,7 @@ fn wraps(scenario: &Scenario) -> BTreeSet<&'static str> {
     let mut next = 0;
     while let Some(node) = nodes.get_index(next).cloned() {
         next += 1;
-        let _ = expand(scenario, Fuse::OwnLocal, &node, |edge, to| {
+        let _ = expand(scenario, &Fuse::OwnLocal.into(), &node, |edge, to| {
             let wrapped = edge.events.iter().filter_map(|event| match event {
                 Event::Wrapped(wrap) => Some(<&str>::from(wrap)),
                 Event::Returned(..)

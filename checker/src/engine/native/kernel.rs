@@ -4,18 +4,17 @@ use super::{Nodes, Sink, System, search};
 use crate::engine::{Budget, Explored, Progress};
 use crate::graph::{Graph, position};
 use crate::label::{Label, OperationSet};
-use crate::node::{PropertySet, initial, pack, successors, unpack, violated_in};
+use crate::node::{PropertySet, Reduction, initial, pack, successors, unpack, violated_in};
 use crate::verdict::Trace;
 use mm_model::actor::OpenOperations;
 use mm_model::ids::ActorId;
-use mm_model::machine::Fuse;
 use mm_model::property::PROPERTIES;
 use mm_model::scenario::Scenario;
 use std::ops::ControlFlow;
 
 struct Kernel<'a> {
     scenario: &'a Scenario,
-    fuse: Fuse,
+    reduction: Reduction,
     applied: PropertySet,
     // Buffers, kept from one state to the next.
     packed: Vec<u8>,
@@ -25,10 +24,10 @@ struct Kernel<'a> {
 }
 
 impl<'a> Kernel<'a> {
-    fn new(scenario: &'a Scenario, fuse: Fuse) -> Self {
+    fn new(scenario: &'a Scenario, reduction: &Reduction) -> Self {
         Self {
             scenario,
-            fuse,
+            reduction: reduction.clone(),
             applied: PropertySet::default(),
             packed: Vec::new(),
             label: Label::quiet(ActorId(0)),
@@ -59,9 +58,9 @@ impl System for Kernel<'_> {
         };
         self.kinds.extend(self.open.iter().map(kinds));
         into.begin(&self.kinds);
-        let Self { scenario, fuse, applied, packed, label, open, .. } = self;
+        let Self { scenario, reduction, applied, packed, label, open, .. } = self;
         // What is left out of a stopped search is known by its being stopped.
-        let _ = successors(scenario, *fuse, &from, |edge, violated, to| {
+        let _ = successors(scenario, reduction, &from, |edge, violated, to| {
             *applied = applied.union(edge.applied);
             label.read(edge.actor, &open[edge.actor.index()], edge.answers);
             pack(to, violated, packed);
@@ -86,21 +85,23 @@ fn first_violations(nodes: &Nodes) -> Vec<Option<u32>> {
 /// graph.
 pub fn explore(
     scenario: &Scenario,
-    fuse: Fuse,
+    reduction: impl Into<Reduction>,
     threads: usize,
     budget: &Budget,
     progress: &mut dyn Progress,
 ) -> (Explored, Option<Graph>) {
-    let mut kernel = Kernel::new(scenario, fuse);
+    let reduction = reduction.into();
+    let mut kernel = Kernel::new(scenario, &reduction);
     let workers = if threads > 1 { threads } else { 0 };
-    let mut workers: Vec<Kernel<'_>> = (0..workers).map(|_| Kernel::new(scenario, fuse)).collect();
+    let worker = |_| Kernel::new(scenario, &reduction);
+    let mut workers: Vec<Kernel<'_>> = (0..workers).map(worker).collect();
     let (space, depth, stopped) = search(&mut kernel, &mut workers, budget, progress);
     let all = std::iter::once(&kernel).chain(&workers);
     let applied = all.fold(PropertySet::default(), |all, kernel| all.union(kernel.applied));
     let states = space.nodes.len() as u64;
     let transitions = space.shape.count_edges();
     let first = first_violations(&space.nodes);
-    let graph = Graph::new(space.shape, space.nodes, fuse);
+    let graph = Graph::new(space.shape, space.nodes, reduction);
     let trace = |at: &u32| {
         let stem = graph.shape().stem(*at);
         Trace { choices: graph.choices(scenario, &stem), cycle_from: None }

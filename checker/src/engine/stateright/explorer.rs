@@ -20,7 +20,7 @@ pub fn deep_link(scenario: &Scenario, fuse: Fuse, choices: &[Choice]) -> Option<
     let mut node = initial(scenario).0;
     let mut link = "#/steps/0".to_owned();
     for choice in choices {
-        let (at, to) = follow(scenario, fuse, &node, choice)?;
+        let (at, to) = follow(scenario, &fuse.into(), &node, choice)?;
         node = to;
         let _ = write!(link, "/{at}");
     }
@@ -76,7 +76,7 @@ pub fn serve(
     // stateright panics on an address it can't have, and does not say which port it got.
     let bound = TcpListener::bind(addr).and_then(|listener| listener.local_addr());
     let addr = bound.map_err(|error| ServeError::Bind(addr, error))?;
-    let mut model = Searched::new(scenario, fuse, &Budget::default(), true);
+    let mut model = Searched::new(scenario, fuse.into(), &Budget::default(), true);
     for (name, trace) in lassos.iter().take(LOOPLESS.len()) {
         let stem = &trace.choices[..trace.cycle_from.unwrap_or(trace.choices.len())];
         if let Some(entry) = end(scenario, fuse, stem) {
@@ -110,7 +110,7 @@ pub fn complete(addr: SocketAddr) -> std::io::Result<()> {
 fn end(scenario: &Scenario, fuse: Fuse, choices: &[Choice]) -> Option<Node> {
     let mut node = initial(scenario).0;
     for choice in choices {
-        node = follow(scenario, fuse, &node, choice)?.1;
+        node = follow(scenario, &fuse.into(), &node, choice)?.1;
     }
     Some(node)
 }
