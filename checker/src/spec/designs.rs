@@ -82,12 +82,6 @@ fn decide(
     let mut changes = Map::new();
     for (field, name) in Design::FIELDS.iter().zip(&fields) {
         let Some(value) = table.get(name) else { continue };
-        if field.values.is_empty() {
-            if let Some(number) = value.number(source, name, 0, u8::MAX.into()) {
-                changes.insert(name.clone(), Json::from(number));
-            }
-            continue;
-        }
         let values: Vec<_> = field.values.iter().map(|value| (*value, *value)).collect();
         let decision = match field.least {
             Some(least) => value.number(source, name, least.into(), NUMBER_MOST).map(Json::from),

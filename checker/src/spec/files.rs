@@ -16,7 +16,7 @@ use mm_model::units::{PageIndex, Pages};
 use mm_model::world::FileRaState;
 
 /// The largest folio order of a mapping, as the kernel's own page cache has it.
-const ORDER_MOST: u64 = 9;
+pub(super) const ORDER_MOST: u64 = 9;
 
 /// The pages of a window where a spec does not say: 128 KiB, the kernel's `VM_READAHEAD_PAGES`.
 const RA_PAGES: Pages = Pages(32);

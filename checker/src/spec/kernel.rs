@@ -1,5 +1,6 @@
 //! `[kernel]`: constants.
 
+use super::files::ORDER_MOST;
 use super::problem::Source;
 use super::tree::Table;
 use super::world::PAGES_MOST;
@@ -10,9 +11,16 @@ use serde_json::{Map, Value as Json};
 /// it, or could not make a step without it.
 fn range(constant: &str) -> (u64, u64) {
     match constant {
-        "memcg_charge_batch" | "swap_cluster_max" | "min_lru_batch" | "max_lru_batch"
-        | "pagevec_size" => (1, PAGES_MOST),
+        "memcg_charge_batch"
+        | "swap_cluster_max"
+        | "min_lru_batch"
+        | "max_lru_batch"
+        | "pagevec_size"
+        | "force_page_cache_ra_chunk" => (1, PAGES_MOST),
         "def_priority" => (0, 12),
+        "max_pagecache_order" => (0, ORDER_MOST),
+        // The count stops at ten times as many, and is 16 bits wide.
+        "mmap_lotsamiss" => (0, 6_553),
         "nr_memcg_stock" => (1, 255),
         "page_alloc_costly_order" => (0, 32),
         "hz" => (1, 10_000),

@@ -58,7 +58,8 @@ fn read(
     let granularity = world::granularity(source, root);
     let policy = world::policy(source, root);
     let pass = granularity.map_or(Pass::Walked, |granularity| granularity.reclaim.pass);
-    let memcgs = world::memcgs(source, root, pass);
+    let of_files = policy.as_ref().map(|policy| policy.file).unwrap_or_default();
+    let memcgs = world::memcgs(source, root, pass, of_files.evicts);
     let ram = world::ram(source, root);
     let mut files = files::read(source, root);
     if let Some(at) = files.at.first().filter(|_| pass == Pass::Walked && granularity.is_some()) {
@@ -76,7 +77,6 @@ fn read(
     };
     let mut actors = actors::read(source, root, &mut places);
     let cpus = places.cpus;
-    let of_files = policy.as_ref().map(|policy| policy.file).unwrap_or_default();
     files::settle(source, &mut files, &memcgs, &actors, of_files);
     if of_files.io != Io::AtOnce {
         actors.extend(files::devices(&files));

@@ -15,6 +15,9 @@ use mm_model::units::Pages;
 /// range of the model's.
 pub(super) const PAGES_MOST: u64 = 1 << 32;
 
+/// The most pages of a memcg where each has its place in an order.
+const LISTED_MOST: Pages = Pages(4096);
+
 /// The most memcgs, CPUs or actors of a spec.
 pub(super) const KIND_MOST: usize = 255;
 
@@ -179,7 +182,12 @@ struct Written<'t, 'a> {
 }
 
 /// The memcgs, each parent before its children.
-pub(super) fn memcgs(source: &mut Source<'_>, root: &Table<'_>, pass: Pass) -> Vec<MemcgConfig> {
+pub(super) fn memcgs(
+    source: &mut Source<'_>,
+    root: &Table<'_>,
+    pass: Pass,
+    evicts: Evicts,
+) -> Vec<MemcgConfig> {
     let found = tables(root, source, "memcg");
     if found.len() > KIND_MOST {
         let message = format!("there are `{}` memcgs, too many", found.len());
@@ -193,6 +201,7 @@ pub(super) fn memcgs(source: &mut Source<'_>, root: &Table<'_>, pass: Pass) -> V
     let mut written: Vec<Written<'_, '_>> = Vec::new();
     for table in found {
         let Some(memcg) = memcg(source, table, pass) else { continue };
+        listed(source, table, &memcg.config, evicts);
         if written.iter().any(|other| other.config.name == memcg.config.name) {
             let at = table.get("name").map_or(table.at, |name| name.at);
             source.problem(at, format!("two memcgs are named `{}`", memcg.config.name));
@@ -242,6 +251,16 @@ fn memcg<'t, 'a>(
         reclaim: reclaim?,
     };
     Some(Written { table, config, parent })
+}
+
+/// Refuses more pages than can be listed one by one.
+fn listed(source: &mut Source<'_>, table: &Table<'_>, memcg: &MemcgConfig, evicts: Evicts) {
+    let Some(value) = table.get("lru").filter(|_| evicts.in_order()) else { return };
+    if memcg.lru > LISTED_MOST {
+        let message = format!("`lru` is `{}`, too many to go in an order", memcg.lru.0);
+        let hint = format!("up to {} are listed: `evicts = \"any\"` counts them", LISTED_MOST.0);
+        source.problem_with_hint(value.at, message, hint);
+    }
 }
 
 /// The `name` of a section: one word, so that other keys can speak of it.

@@ -6,6 +6,7 @@ use mm_model::ids::FileId;
 use mm_model::pooling::{POOLED_MOST, WINDOW_MOST};
 use mm_model::scenario::{FilePolicy, Io, Op, VmFlags};
 use mm_model::units::PageIndex;
+use mm_model::world::FileRaState;
 
 /// Why a file can't be used as the operations do, and a hint.
 pub(super) fn objection(
@@ -32,8 +33,12 @@ pub(super) fn objection(
         let hint = "a node goes with the last page of a file, and counted pages are of no file";
         return Some((format!("`tree-nodes` beside the pooled file `{name}`"), hint));
     }
+    if file.ra != FileRaState::default() {
+        let hint = "what it remembers of readahead is of pages that nobody comes back to";
+        return Some((format!("the pooled file `{name}` does not begin as just opened"), hint));
+    }
     if goes_on {
-        return in_order(files, &mine, policy.io, at);
+        return in_order(files, &mine, policy, at);
     }
     let at_random = |op: &&Op| vm_flags(op).is_some_and(|of| !of.contains(VmFlags::SEQ_READ));
     let hint = "a random access forgets the one before: `fault`, `access`, or go on with `next`";
@@ -42,7 +47,12 @@ pub(super) fn objection(
 }
 
 /// Why a pooled file can't be used in order, and a hint.
-fn in_order(files: &Files, mine: &[&Op], io: Io, at: usize) -> Option<(String, &'static str)> {
+fn in_order(
+    files: &Files,
+    mine: &[&Op],
+    policy: FilePolicy,
+    at: usize,
+) -> Option<(String, &'static str)> {
     let file = &files.open[at];
     let inode = &files.inodes[file.inode.index()];
     let name = &file.name;
@@ -54,7 +64,11 @@ fn in_order(files: &Files, mine: &[&Op], io: Io, at: usize) -> Option<(String, &
     } else if mine.iter().any(huge) {
         let hint = "only base pages are pooled: leave the word out, or write `seq` or `rand`";
         Some((format!("`{name}` is used in order, by huge pages"), hint))
-    } else if io == Io::Batch {
+    } else if policy.fs_leaves {
+        let hint =
+            "a window that was cut to nothing is nowhere, and the file moves with its windows";
+        Some((format!("`fs-leaves` beside `{name}`, which is used in order"), hint))
+    } else if policy.io == Io::Batch {
         let hint =
             "the file moves past the task, and a batch with it: `io` can be `file` or `page`";
         Some((format!("reads of `{name}`, which is used in order, end by batch"), hint))

@@ -92,6 +92,7 @@ fn an_expected_verdict_is_unknown() {
 fn a_number_of_a_design_that_is_none() {
     let bad = "noretry = \"ignored\"\nreclaim-batch-divisor = 0\nreclaim-floor = \"no\"";
     assert_snapshot!(with("noretry = \"ignored\"", bad), @r#"
+    bad.toml:28:25: `reclaim-batch-divisor` is `0`, which is not a number from 1 to 255
     bad.toml:29:17: `reclaim-floor` is `"no"`, which is not a number from 0 to 255
     "#);
 }

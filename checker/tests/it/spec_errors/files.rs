@@ -249,6 +249,8 @@ fn what_a_pooled_file_can_not_be_used_for() {
         ("pages = 64", "pages = 63", "has a start or an end"),
         ("ra-pages = 4", "ra-pages = 9", "are too long"),
         ("io = \"file\"", "tree-nodes = true", "`tree-nodes` beside the pooled file `a`"),
+        ("io = \"file\"", "fs-leaves = true", "`fs-leaves` beside `a`, which is used in order"),
+        ("pooled = true", "pooled = true\nra = { size = 4 }", "does not begin as just opened"),
         ("access a next seq", "access a 3 seq", "is not only mapped at random"),
         ("pages-evicted-unused per-each", "pages-evicted-unused per", "that are only counted"),
         ("pages-evicted-unused per-each access", "peak speculative-pages", "that are only counted"),

@@ -1,6 +1,6 @@
 //! Memcgs, constants and the outside world.
 
-use super::with;
+use super::{GOOD, of, with};
 use insta::assert_snapshot;
 
 #[test]
@@ -97,4 +97,26 @@ fn swap_is_limited_for_some_only() {
 #[test]
 fn swap_is_limited_below_memory() {
     assert_snapshot!(with("max = 4", "max = 4\nmemsw-max = 3"), @"bad.toml:14:13: the `memsw-max` of `job` is `3`, below its `max` of 4");
+}
+
+#[test]
+fn a_constant_is_out_of_its_range() {
+    for (bad, range) in [
+        ("force_page_cache_ra_chunk = 0", "from 1 to"),
+        ("max_pagecache_order = 10", "from 0 to 9"),
+        ("mmap_lotsamiss = 6554", "from 0 to 6553"),
+    ] {
+        let said = with("[kernel]\n", &format!("[kernel]\n{bad}\n"));
+        assert!(said.contains(range), "{bad}: {said}");
+    }
+}
+
+#[test]
+fn more_pages_than_can_be_listed() {
+    let ordered = GOOD.replacen("[world]", "[world]\nevicts = \"fifo\"", 1);
+    assert_snapshot!(of(&ordered.replacen("lru = 1\n", "lru = 4097\n", 1)), @r#"
+    bad.toml:15:7: `lru` is `4097`, too many to go in an order
+
+    hint: up to 4096 are listed: `evicts = "any"` counts them
+    "#);
 }
