@@ -174,11 +174,6 @@ pub(super) const ANSWERS_ELSEWHERE: &[Elsewhere] = &[
         ("readahead/cap-of-a-fault", BATCH),
     ),
     answer(
-        "a pass frees more than it is asked for",
-        "what it frees too much is room for everybody: it ends the wait that these specs are about",
-        ("high/max-writer-refilled", "linux-7.3"),
-    ),
-    answer(
         "the OOM killer kills a process",
         "nothing to kill: `mem_cgroup_oom` then fails, and the access faults again",
         ("charge/oom-kill-makes-room", "linux-7.3"),
