@@ -17,6 +17,7 @@ pub mod liveness;
 pub mod node;
 #[cfg(test)]
 mod oracle;
+pub mod reach;
 pub mod render;
 pub mod replay;
 pub mod report;

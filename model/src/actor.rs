@@ -1,6 +1,6 @@
 //! Actors: threads of control, each a state machine over the shared world.
 
-use crate::env::Operation;
+use crate::env::{Operation, Stack};
 use crate::gfp::Gfp;
 use crate::ids::{InodeId, MemcgId};
 use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
@@ -168,14 +168,20 @@ impl Actor {
     }
 
     /// (function, program point) of its active frames, outermost first; empty in user space.
-    pub fn stack(&self) -> Vec<(&'static str, &'static str)> {
+    pub fn stack(&self) -> Stack {
         let mut stack = Vec::new();
-        match &self.at {
-            At::Task(task) => task.stack(&mut stack),
-            At::DrainWorker(worker) => worker.stack(&mut stack),
-            At::Device => {}
-            At::Kswapd(kswapd) => kswapd.stack(&mut stack),
-        }
+        self.at.stack(&mut stack);
         stack
+    }
+}
+
+impl At {
+    pub(crate) fn stack(&self, into: &mut Stack) {
+        match self {
+            Self::Task(task) => task.stack(into),
+            Self::DrainWorker(worker) => worker.stack(into),
+            Self::Device => {}
+            Self::Kswapd(kswapd) => kswapd.stack(into),
+        }
     }
 }

@@ -18,6 +18,9 @@ mod signature;
 pub use file_call::FileCall;
 pub use signature::{Arg, Returns};
 
+/// (function, program point) of active frames, outermost first.
+pub type Stack = Vec<(&'static str, &'static str)>;
+
 /// Something the outside world decides. The answer is one of `0..=last`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Question {
@@ -32,6 +35,8 @@ pub struct Question {
 pub enum Ask {
     /// How many of a memcg's own pages a reclaim pass frees, above the least it must: pages.
     PassFrees(MemcgId),
+    /// Whether a pass over that subtree, or over all memcgs, frees nothing although it could: 1 if so.
+    PassIsEmpty(Option<MemcgId>),
     /// What the OOM killer does for that level: an index into the outcomes the spec allows.
     OomOutcome(MemcgId),
     /// Whether a task is being moved between cgroup v1 groups.
@@ -315,6 +320,12 @@ pub trait Env {
 
     /// Hears what the actor that steps does.
     fn note(&mut self, event: Event);
+
+    /// Hears at which point the actor goes on, within a step too: `stack` adds the frames that move,
+    /// outermost first.
+    fn at(&mut self, stack: &dyn Fn(&mut Stack)) {
+        let _ = stack;
+    }
 
     /// Hears that a step is over: what was announced since the last one happened in it.
     fn stepped(&mut self) {}

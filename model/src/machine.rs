@@ -140,6 +140,7 @@ impl Scenario {
     pub fn step(&self, state: &mut State, me: ActorId, env: &mut dyn Env) {
         let config = &self.actors[me.index()];
         let Actor { mut current, at } = state.actors[me.index()];
+        env.at(&|stack| at.stack(stack));
         let mut kernel = Ctx {
             scenario: self,
             world: &mut state.world,

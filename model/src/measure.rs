@@ -9,6 +9,7 @@ use crate::page_cache::{Folio, FolioFlags};
 use crate::scenario::Scenario;
 use crate::state::State;
 use crate::units::Pages;
+use crate::world::Memcg;
 
 /// Something that can be counted.
 pub struct Measure {
@@ -82,6 +83,9 @@ pub const MEASURES: &[Measure] = &[
         What::Event(Event::Reclaimed(_, pages)) => pages.0,
         What::Event(_) | What::Step => 0,
     }),
+    sum("readaheads", "requests to read ahead", |moment| {
+        u64::from(matches!(moment.what, What::Event(Event::Begin(Operation::Readahead, _))))
+    }),
     sum("batch-reclaims", "calls of mem_cgroup_reclaim_for_batch()", |moment| {
         let batch = |call| matches!(call, FileCall::MemCgroupReclaimForBatch { .. });
         u64::from(moment.file_call().is_some_and(|(call, _)| batch(call)))
@@ -116,10 +120,26 @@ pub const MEASURES: &[Measure] = &[
         cached.filter(unused).map(|folio| folio.nr_pages().0).sum()
     }),
     level("excess-over-high", "pages a memcg has above its memory.high", |scenario, state| {
-        let over = |memcg: &crate::world::Memcg| memcg.memory.usage.saturating_sub(memcg.high).0;
+        let over = |memcg: &Memcg| memcg.memory.usage.saturating_sub(memcg.high).0;
         scenario.memcg_ids().map(|id| over(&state.world.memcgs[id.index()])).max().unwrap_or(0)
     }),
+    level("room-below-max", "pages that a memcg's usage is below its memory.max", room_below_max),
+    level(
+        "room-left-over",
+        "the same while nobody has an operation open: pages freed for nobody, if it began full",
+        |scenario, state| {
+            let idle = state.actors.iter().all(|actor| actor.open().is_empty());
+            if idle { room_below_max(scenario, state) } else { 0 }
+        },
+    ),
 ];
+
+fn room_below_max(scenario: &Scenario, state: &State) -> u64 {
+    let limited = |memcg: &&Memcg| memcg.memory.max < Pages::UNLIMITED;
+    let room = |memcg: &Memcg| memcg.memory.max.saturating_sub(memcg.memory.usage).0;
+    let memcgs = scenario.memcg_ids().map(|id| &state.world.memcgs[id.index()]);
+    memcgs.filter(limited).map(room).max().unwrap_or(0)
+}
 
 const fn sum(name: &'static str, summary: &'static str, of: fn(&Moment<'_>) -> u64) -> Measure {
     Measure { name, summary, amount: Amount::Sum(of) }

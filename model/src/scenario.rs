@@ -289,7 +289,7 @@ pub struct Policy {
     /// The most one reclaim pass may free.
     pub pass_frees: PassFrees,
     /// Whether a pass may free nothing although it could free something.
-    pub pass_may_fail: bool,
+    pub empty_passes: EmptyPasses,
     /// What the OOM killer may do.
     pub oom: Vec<OomOutcome>,
     /// Whether a task may be moving between cgroup v1 groups.
@@ -308,6 +308,18 @@ pub enum PassFrees {
     Goal,
     /// Up to the bound of a classic pass over one node: `2 * goal - 2 + 3 * swap_cluster_max`.
     Bound,
+}
+
+/// How many of the passes that could free something may free nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EmptyPasses {
+    /// None.
+    #[default]
+    Never,
+    /// So many within each operation of a task, from its entry into the kernel until it is back.
+    Rationed(u8),
+    /// Any.
+    Freely,
 }
 
 /// What the OOM killer does once it looks for a victim.

@@ -24,4 +24,7 @@ pub struct Current {
     pub held: Pages,
     /// Batch reclaims of the running system call or fault, where a design counts them per task.
     pub nr_memcg_reclaims: u8,
+    /// Passes of the running operation that freed nothing although they could, where they are
+    /// rationed. Nothing in the kernel counts them.
+    pub empty_passes: u8,
 }

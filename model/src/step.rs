@@ -1,7 +1,7 @@
 //! What every modelled kernel function is made of: program points, one atomic step at a time.
 
 use crate::actor::Actor;
-use crate::env::{Ask, Call, Env, Event, Question, Returns};
+use crate::env::{Ask, Call, Env, Event, Question, Returns, Stack};
 use crate::ids::{ActorId, CpuId, FileId, InodeId, MemcgId};
 use crate::mm::memcontrol::try_charge_memcg::TryChargeMemcg;
 use crate::page_cache::{FolioFlags, PageCache};
@@ -175,10 +175,12 @@ pub fn one_or_all<F: Copy, R>(
     steps: Steps,
     frame: F,
     kernel: &mut Ctx<'_>,
+    stack: impl Fn(&F, &mut Stack),
     step: impl Fn(F, &mut Ctx<'_>) -> Next<F, R>,
 ) -> Next<F, R> {
     let mut next = step(frame, kernel);
     while let (Steps::One, Next::Goto(frame)) = (steps, &next) {
+        kernel.env.at(&|into| stack(frame, into));
         next = step(*frame, kernel);
     }
     next
@@ -186,7 +188,7 @@ pub fn one_or_all<F: Copy, R>(
 
 /// Takes one step of a function, and where the scenario asks for it the steps after it that
 /// `belong`: a run of accesses that then is one atomic step.
-pub fn one_or_run<F: Copy, R>(
+pub fn one_or_run<F: Frame, R>(
     steps: Steps,
     frame: F,
     kernel: &mut Ctx<'_>,
@@ -199,6 +201,7 @@ pub fn one_or_run<F: Copy, R>(
         if !together || !belongs(frame) {
             break;
         }
+        kernel.env.at(&|stack| frame.stack(stack));
         next = step(*frame, kernel);
     }
     next
@@ -208,7 +211,10 @@ pub fn one_or_run<F: Copy, R>(
 pub fn run_alone<F: Frame>(mut frame: F, kernel: &mut Ctx<'_>) -> F::Output {
     loop {
         match frame.step(kernel) {
-            Next::Goto(next) => frame = next,
+            Next::Goto(next) => {
+                kernel.env.at(&|stack| next.stack(stack));
+                frame = next;
+            }
             Next::Return(value) => return value,
         }
     }

@@ -9,9 +9,9 @@ use mm_model::ids::{ActorId, CpuId, FileId, InodeId, MemcgId};
 use mm_model::kernel::Kernel;
 use mm_model::page_cache::{Folio, FolioFlags, PageCache};
 use mm_model::scenario::{
-    CpuConfig, Expand, FileConfig, FilePolicy, Granularity, InodeConfig, MemcgConfig, OomOutcome,
-    PassFrees, Policy, Reclaim, ReclaimPolicy, ReclaimSteps, Scenario, Steps, Store, TaskContext,
-    TaskFlags,
+    CpuConfig, EmptyPasses, Expand, FileConfig, FilePolicy, Granularity, InodeConfig, MemcgConfig,
+    OomOutcome, PassFrees, Policy, Reclaim, ReclaimPolicy, ReclaimSteps, Scenario, Steps, Store,
+    TaskContext, TaskFlags,
 };
 use mm_model::state::Current;
 use mm_model::step::{Ctx, Frame, Next};
@@ -132,7 +132,7 @@ impl Bench {
             actors: Vec::new(),
             policy: Policy {
                 pass_frees: PassFrees::Goal,
-                pass_may_fail: false,
+                empty_passes: EmptyPasses::Never,
                 oom: vec![OomOutcome::None],
                 charge_moving: false,
                 reclaim: ReclaimPolicy::default(),
@@ -320,6 +320,7 @@ impl Env for Stubs {
             Ask::FsExpands(_) => 1,
             Ask::FsLeaves(_) => question.last.saturating_sub(self.fs_reads),
             Ask::PassFrees(_)
+            | Ask::PassIsEmpty(_)
             | Ask::OomOutcome(_)
             | Ask::ChargeMoving
             | Ask::Folio(..)

@@ -1,7 +1,7 @@
 //! Which of the kernel's functions, and which of their program points, the cases of a file go
 //! through.
 
-use mm_model::env::{Call, Env, Event, Question};
+use mm_model::env::{Call, Env, Event, Question, Stack};
 use mm_model::step::Frame;
 use mm_model::world::World;
 use std::cell::RefCell;
@@ -25,11 +25,15 @@ pub fn reached<R>(work: impl FnOnce() -> R) -> (R, Reached) {
 
 /// A step is taken at this point.
 pub(super) fn at<F: Frame>(frame: &F) {
+    points(&|into| frame.stack(into));
+}
+
+fn points(stack: &dyn Fn(&mut Stack)) {
     REACHED.with_borrow_mut(|reached| {
         let Some(reached) = reached else { return };
-        let mut stack = Vec::new();
-        frame.stack(&mut stack);
-        for (function, point) in stack {
+        let mut points = Stack::new();
+        stack(&mut points);
+        for (function, point) in points {
             reached.entry(function).or_default().insert(point);
         }
     });
@@ -52,6 +56,10 @@ impl Env for Hearing<'_> {
             });
         }
         self.0.note(event);
+    }
+
+    fn at(&mut self, stack: &dyn Fn(&mut Stack)) {
+        points(stack);
     }
 
     fn stepped(&mut self) {

@@ -84,6 +84,7 @@ impl Env for Stubs {
         match question.ask {
             Ask::CgroupDying(_) => self.dying.next().0.into(),
             Ask::PassFrees(_)
+            | Ask::PassIsEmpty(_)
             | Ask::OomOutcome(_)
             | Ask::ChargeMoving
             | Ask::Folio(..)

@@ -10,8 +10,8 @@ use mm_model::ids::{ActorId, CpuId, MemcgId};
 use mm_model::kernel::Kernel;
 use mm_model::lru::EvictionOrder;
 use mm_model::scenario::{
-    CpuConfig, FilePolicy, Granularity, MemcgConfig, OomOutcome, PassFrees, Policy, Reclaim,
-    ReclaimPolicy, ReclaimSteps, Scenario, Steps, TaskContext, TaskFlags,
+    CpuConfig, EmptyPasses, FilePolicy, Granularity, MemcgConfig, OomOutcome, PassFrees, Policy,
+    Reclaim, ReclaimPolicy, ReclaimSteps, Scenario, Steps, TaskContext, TaskFlags,
 };
 use mm_model::state::Current;
 use mm_model::step::{Ctx, Frame, Next};
@@ -171,7 +171,7 @@ impl Bench {
             actors: Vec::new(),
             policy: Policy {
                 pass_frees: PassFrees::Goal,
-                pass_may_fail: true,
+                empty_passes: EmptyPasses::Freely,
                 oom: vec![OomOutcome::None],
                 charge_moving: false,
                 reclaim: ReclaimPolicy {

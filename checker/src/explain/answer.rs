@@ -15,6 +15,9 @@ pub fn answer(scenario: &Scenario, question: &Question, answer: u64) -> String {
             let name = scenario.memcg_name(memcg);
             format!("the pass frees {} of {name} above the least", pages(Pages(answer)))
         }
+        Ask::PassIsEmpty(_) => {
+            format!("the pass frees {}", either(yes, "nothing although it could", "something"))
+        }
         Ask::OomOutcome(_) => {
             let outcome = usize::try_from(answer).ok().and_then(|at| scenario.policy.oom.get(at));
             match outcome {

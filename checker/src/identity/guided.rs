@@ -60,6 +60,7 @@ impl Env for Guided<'_> {
                 u64::from(left.is_some_and(|left| *left > 0))
             }
             Ask::PassFrees(_)
+            | Ask::PassIsEmpty(_)
             | Ask::OomOutcome(_)
             | Ask::ChargeMoving
             | Ask::Folio(..)

@@ -232,7 +232,8 @@ fn ask(names: &dyn Names, ask: Ask) -> Option<Ask> {
         Ask::Congested(file) => Ask::Congested(names.file(file)),
         Ask::FsExpands(inode) => Ask::FsExpands(names.inode(inode)),
         Ask::FsLeaves(inode) => Ask::FsLeaves(names.inode(inode)),
-        Ask::OomOutcome(_)
+        Ask::PassIsEmpty(_)
+        | Ask::OomOutcome(_)
         | Ask::ChargeMoving
         | Ask::Folio(..)
         | Ask::CgroupDying(_)

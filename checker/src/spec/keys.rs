@@ -94,7 +94,9 @@ pub const WORLD: Section = Section {
         ),
         key(
             "pass-may-fail",
-            "Whether a pass may free nothing although it could free something; `false` by default.",
+            "Whether a pass may free nothing although it could free something: `false` (the default), \
+             `true` (any pass), or how many within each operation of a task, as `1`. Passes must be \
+             answered.",
         ),
         key(
             "oom",

@@ -56,8 +56,8 @@ fn read(
     };
     let kernel = kernel::read(source, root);
     let granularity = world::granularity(source, root);
-    let policy = world::policy(source, root);
     let pass = granularity.map_or(Pass::Walked, |granularity| granularity.reclaim.pass);
+    let policy = world::policy(source, root, granularity.as_ref());
     let of_files = policy.as_ref().map(|policy| policy.file).unwrap_or_default();
     let memcgs = world::memcgs(source, root, pass, of_files.evicts);
     let ram = world::ram(source, root);

@@ -6,8 +6,8 @@ use super::{keys, lists};
 use mm_model::ids::MemcgId;
 use mm_model::lru::EvictionOrder;
 use mm_model::scenario::{
-    CpuConfig, Evicts, FilePolicy, Granularity, Io, MemcgConfig, OomOutcome, Pass, PassFrees,
-    Policy, Ram, ReclaimPolicy, ReclaimSteps, Steps,
+    CpuConfig, EmptyPasses, Evicts, FilePolicy, Granularity, Io, MemcgConfig, OomOutcome, Pass,
+    PassFrees, Policy, Ram, ReclaimPolicy, ReclaimSteps, Steps,
 };
 use mm_model::units::Pages;
 
@@ -17,6 +17,9 @@ pub(super) const PAGES_MOST: u64 = 1 << 32;
 
 /// The most pages of a memcg where each has its place in an order.
 const LISTED_MOST: Pages = Pages(4096);
+
+/// The most empty passes of an operation that can be counted.
+const EMPTY_MOST: u64 = 255;
 
 /// The most memcgs, CPUs or actors of a spec.
 pub(super) const KIND_MOST: usize = 255;
@@ -64,10 +67,14 @@ pub(super) fn granularity(source: &mut Source<'_>, root: &Table<'_>) -> Option<G
     Some(Granularity { counter: counter?, drain: drain?, file_ra_state, reclaim: reclaim? })
 }
 
-pub(super) fn policy(source: &mut Source<'_>, root: &Table<'_>) -> Option<Policy> {
+pub(super) fn policy(
+    source: &mut Source<'_>,
+    root: &Table<'_>,
+    granularity: Option<&Granularity>,
+) -> Option<Policy> {
     let mut policy = Policy {
         pass_frees: PassFrees::Goal,
-        pass_may_fail: false,
+        empty_passes: EmptyPasses::Never,
         oom: vec![OomOutcome::None],
         charge_moving: false,
         reclaim: ReclaimPolicy::default(),
@@ -80,7 +87,13 @@ pub(super) fn policy(source: &mut Source<'_>, root: &Table<'_>) -> Option<Policy
         policy.pass_frees = value.one_of(source, "pass-frees", PASS_FREES)?;
     }
     if let Some(value) = table.get("pass-may-fail") {
-        policy.pass_may_fail = value.flag(source, "pass-may-fail")?;
+        policy.empty_passes = empty_passes(source, value)?;
+        let walks = granularity.is_some_and(|it| it.reclaim.pass == Pass::Walked);
+        if walks && policy.empty_passes != EmptyPasses::Never {
+            let message = "`pass-may-fail` beside passes that walk";
+            let hint = "they free what the lists hold: folios can be `locked` or `writeback`";
+            source.problem_with_hint(value.at, message, hint);
+        }
     }
     if let Some(value) = table.get("oom") {
         policy.oom = outcomes(source, value)?;
@@ -113,6 +126,25 @@ pub(super) fn policy(source: &mut Source<'_>, root: &Table<'_>) -> Option<Policy
     flag("congested", &mut policy.file.congested)?;
     flag("no-retry", &mut policy.file.no_retry)?;
     Some(policy)
+}
+
+/// A flag, or how many there may be in each operation.
+fn empty_passes(source: &mut Source<'_>, value: &Value<'_>) -> Option<EmptyPasses> {
+    if let Kind::Flag(may_fail) = value.kind {
+        return Some(if may_fail { EmptyPasses::Freely } else { EmptyPasses::Never });
+    }
+    let most = value.within(1, EMPTY_MOST).and_then(|most| u8::try_from(most).ok());
+    if most.is_none() {
+        let message = format!(
+            "`pass-may-fail` is `{}`, which is not `true`, `false` or a number from 1 to \
+             {EMPTY_MOST}",
+            shorten(value.written)
+        );
+        let hint = "a number is how many passes of each operation of a task may free nothing \
+                    although they could; `false` is none, `true` any";
+        source.problem_with_hint(value.at, message, hint);
+    }
+    most.map(EmptyPasses::Rationed)
 }
 
 fn outcomes(source: &mut Source<'_>, value: &Value<'_>) -> Option<Vec<OomOutcome>> {

@@ -46,6 +46,10 @@ const WINDOW_PASSES: (&str, &str) = ("passes_per_window", "passes a window");
 const FAULT_PASSES: (&str, &str) = ("limit_passes_per_majflt", "passes a major fault");
 const MOST_PASSES: (&str, &str) = ("max_passes_in_one_fault", "passes of the worst fault");
 const STOPPED: (&str, &str) = ("windows_stopped_early", "windows stopped early");
+const KEPT: &str = "cross/marked-page-kept";
+const EVICTED: &str = "cross/marked-page-evicted";
+const ROOM: &str = "peak room-below-max";
+const LEFT_OVER: &str = "peak room-left-over";
 const NO_MARK: (&str, &str) = ("zero_mark_windows", "windows without a mark");
 const FAULT_PAGES: (&str, &str) = ("pages_added_per_majflt", "pages a major fault");
 const OVER_HIGH: (&str, &str) = ("usage_max_over_high_pages", "pages over high at the most");
@@ -190,6 +194,63 @@ const READAHEAD: &[Decided] = &[
         ("S2_ext4o0.N2.seq.ra768.tight3M", FAULT_PAGES.0, FAULT_PAGES.1),
         ("S2_xfs.N8.seq.ra768", FAULT_PAGES.0, FAULT_PAGES.1),
     ]),
+    decided(
+        "(what it does not say: a batch reclaim that falls short ends a window early also where all \
+         has room)",
+        "a stream with room for two windows, of which the oldest pages go, read each page once; now \
+         it misses, and adds pages that go unread",
+        &[
+            (KEPT, "before", "readaheads per-each read"),
+            (KEPT, "after", "readaheads per-each read"),
+            (KEPT, "before", "folios-added per-each read"),
+            (KEPT, "after", "folios-added per-each read"),
+            (KEPT, "before", "pages-evicted-unused per-each read"),
+            (KEPT, "after", "pages-evicted-unused per-each read"),
+        ],
+    ),
+    decided(
+        "(what it does not say: the page with the mark can go before it is read)",
+        "then each read begins a window anew, whose rest goes unread, as before; that costs fewer \
+         passes",
+        &[
+            (EVICTED, "before", "readaheads per-each read"),
+            (EVICTED, "after", "readaheads per-each read"),
+            (EVICTED, "before", "folios-added per-each read"),
+            (EVICTED, "after", "folios-added per-each read"),
+            (EVICTED, "before", "marks per-each read"),
+            (EVICTED, "after", "marks per-each read"),
+            (EVICTED, "before", "speculative-passes per-each read"),
+            (EVICTED, "after", "speculative-passes per-each read"),
+        ],
+    ),
+    decided(
+        "(what it does not say: several readers reclaim for their windows at once)",
+        "one, two and three take usage a window each below the limit for a while, and use it; at the \
+         end two pages of a window of three are left for nobody, however many there are",
+        &[
+            ("cross/batch-reclaim-of-three", "before", ROOM),
+            ("cross/batch-reclaim-of-one", "after", ROOM),
+            ("cross/batch-reclaim-of-two", "after", ROOM),
+            ("cross/batch-reclaim-of-three", "after", ROOM),
+            ("cross/batch-reclaim-of-three", "before", LEFT_OVER),
+            ("cross/batch-reclaim-of-one", "after", LEFT_OVER),
+            ("cross/batch-reclaim-of-two", "after", LEFT_OVER),
+            ("cross/batch-reclaim-of-three", "after", LEFT_OVER),
+        ],
+    ),
+    decided(
+        "(what it does not say: a pass may free nothing although it could)",
+        "with so many of them for each access that the retries run out a fault comes to the OOM \
+         killer, once, before and after; accesses get on",
+        &[
+            ("faults/empty-passes", "before", "oom-invocations per access"),
+            ("faults/empty-passes", "after", "oom-invocations per access"),
+            ("faults/empty-passes", "before", "livelock-free access"),
+            ("faults/empty-passes", "after", "livelock-free access"),
+            ("faults/empty-passes", "before", "speculative-passes per-each access"),
+            ("faults/empty-passes", "after", "speculative-passes per-each access"),
+        ],
+    ),
     decided(
         "nothing changes for the folio a fault or read needs",
         "yes: it is charged as before, and so it can starve as before",

@@ -10,9 +10,9 @@ use mm_model::lru::{EvictionOrder, FolioFlags, LruList, Run};
 use mm_model::machine::Fuse;
 use mm_model::property::{PROPERTIES, Transition};
 use mm_model::scenario::{
-    ActorConfig, ActorKind, CpuConfig, FilePolicy, Granularity, MemcgConfig, OomOutcome, Op, Pass,
-    PassFrees, Policy, Ram, Reclaim, ReclaimPolicy, ReclaimSteps, Scenario, Steps, TaskContext,
-    TaskFlags,
+    ActorConfig, ActorKind, CpuConfig, EmptyPasses, FilePolicy, Granularity, MemcgConfig,
+    OomOutcome, Op, Pass, PassFrees, Policy, Ram, Reclaim, ReclaimPolicy, ReclaimSteps, Scenario,
+    Steps, TaskContext, TaskFlags,
 };
 use mm_model::state::State;
 use mm_model::units::Pages;
@@ -81,7 +81,7 @@ fn scenario(design: Design, memcgs: Vec<MemcgConfig>, actors: Vec<ActorConfig>) 
         actors,
         policy: Policy {
             pass_frees: PassFrees::Goal,
-            pass_may_fail: false,
+            empty_passes: EmptyPasses::Never,
             oom: vec![OomOutcome::None],
             charge_moving: false,
             reclaim: ReclaimPolicy {

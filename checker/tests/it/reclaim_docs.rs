@@ -37,6 +37,7 @@ does = ["write memory.reclaim 262144"]
 fn walked(nodes: usize) -> String {
     let nodes = vec!["[\"inactive-file 524288\"]"; nodes].join(", ");
     ANSWERED
+        .replace("pass-may-fail = true\n", "")
         .replace("[world]", "[granularity]\npass = \"walked\"\n\n[world]")
         .replace("lru = 1048576", &format!("nodes = [{nodes}]"))
 }
@@ -65,13 +66,17 @@ struct Run {
 
 impl Env for Run {
     fn answer(&mut self, question: Question) -> u64 {
+        if let Ask::PassIsEmpty(_) = question.ask {
+            return u64::from(matches!(self.luck, Luck::Least) && self.passes < 16);
+        }
         assert!(matches!(question.ask, Ask::PassFrees(_)), "only passes ask: {:?}", question.ask);
+        // How many more than one.
         match self.luck {
             Luck::Goal | Luck::Most => question.last,
-            Luck::Least => u64::from(self.passes >= 16),
+            Luck::Least => 0,
             Luck::MostAtTheEnd(rest) => {
                 if self.left > rest {
-                    1
+                    0
                 } else {
                     question.last
                 }

@@ -9,9 +9,9 @@ use mm_model::ids::{CpuId, InodeId, MemcgId};
 use mm_model::kernel::Kernel;
 use mm_model::machine::Fuse;
 use mm_model::scenario::{
-    ActorConfig, ActorKind, CpuConfig, FileConfig, FilePolicy, Granularity, InodeConfig,
-    MemcgConfig, OomOutcome, Op, PassFrees, Policy, Reclaim, ReclaimPolicy, Scenario, Steps, Store,
-    TaskContext, TaskFlags,
+    ActorConfig, ActorKind, CpuConfig, EmptyPasses, FileConfig, FilePolicy, Granularity,
+    InodeConfig, MemcgConfig, OomOutcome, Op, PassFrees, Policy, Reclaim, ReclaimPolicy, Scenario,
+    Steps, Store, TaskContext, TaskFlags,
 };
 use mm_model::units::{PageIndex, Pages};
 use mm_model::world::FileRaState;
@@ -47,7 +47,7 @@ impl Small {
             files: Vec::new(),
             policy: Policy {
                 pass_frees: PassFrees::Goal,
-                pass_may_fail: false,
+                empty_passes: EmptyPasses::Never,
                 oom: vec![OomOutcome::None],
                 charge_moving: false,
                 reclaim: ReclaimPolicy::default(),

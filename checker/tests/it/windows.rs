@@ -11,8 +11,8 @@ use mm_model::mm::readahead::ReadaheadControl;
 use mm_model::mm::readahead::page_cache_ra_order::PageCacheRaOrder;
 use mm_model::page_cache::{Folio, FolioFlags};
 use mm_model::scenario::{
-    CpuConfig, FileConfig, FilePolicy, Granularity, InodeConfig, OomOutcome, PassFrees, Policy,
-    ReclaimPolicy, Scenario, Store, TaskContext, TaskFlags,
+    CpuConfig, EmptyPasses, FileConfig, FilePolicy, Granularity, InodeConfig, OomOutcome,
+    PassFrees, Policy, ReclaimPolicy, Scenario, Store, TaskContext, TaskFlags,
 };
 use mm_model::state::Current;
 use mm_model::step::{Ctx, run_alone};
@@ -111,7 +111,7 @@ pub(crate) fn scenario(design: Design, store: Store) -> Scenario {
         actors: Vec::new(),
         policy: Policy {
             pass_frees: PassFrees::Goal,
-            pass_may_fail: false,
+            empty_passes: EmptyPasses::Never,
             oom: vec![OomOutcome::None],
             charge_moving: false,
             reclaim: ReclaimPolicy::default(),

@@ -18,7 +18,10 @@ impl Kswapd {
     pub(crate) fn step(self, high: Pages, kernel: &mut Ctx<'_>) -> Self {
         match self.0.unwrap_or_else(|| BalancePgdat::enter(high)).step(kernel) {
             Next::Goto(frame) => Self(Some(frame)),
-            Next::Return(()) => Self(None),
+            Next::Return(()) => {
+                kernel.current.empty_passes = 0;
+                Self(None)
+            }
         }
     }
 

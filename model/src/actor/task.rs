@@ -43,6 +43,7 @@ impl Task {
             _ => Self::Exited,
         };
         let leave = |op: u8, kernel: &mut Ctx<'_>| {
+            kernel.current.empty_passes = 0;
             if kernel.current.memcg_nr_pages_over_high > Pages::ZERO {
                 kernel.note(Event::Begin(Operation::ReturnToUser, Gfp::KERNEL));
                 Self::ReturnToUser(op, MemCgroupHandleOverHigh::enter())
@@ -67,6 +68,7 @@ impl Task {
                 Next::Goto(frame) => Self::ReturnToUser(op, frame),
                 Next::Return(()) => {
                     kernel.note(Event::End(Operation::ReturnToUser, Gfp::KERNEL, 0));
+                    kernel.current.empty_passes = 0;
                     after(op)
                 }
             },

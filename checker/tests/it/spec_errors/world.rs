@@ -43,6 +43,43 @@ fn an_oom_killer_without_outcome() {
 }
 
 #[test]
+fn empty_passes_are_rationed_to_none() {
+    assert_snapshot!(with("oom = [\"none\"]", "pass-may-fail = 0"), @"
+    bad.toml:9:17: `pass-may-fail` is `0`, which is not `true`, `false` or a number from 1 to 255
+
+    hint: a number is how many passes of each operation of a task may free nothing although they could; `false` is none, `true` any
+    ");
+}
+
+#[test]
+fn empty_passes_are_rationed_beyond_what_is_counted() {
+    assert_snapshot!(with("oom = [\"none\"]", "pass-may-fail = 256"), @"
+    bad.toml:9:17: `pass-may-fail` is `256`, which is not `true`, `false` or a number from 1 to 255
+
+    hint: a number is how many passes of each operation of a task may free nothing although they could; `false` is none, `true` any
+    ");
+}
+
+#[test]
+fn empty_passes_are_a_word() {
+    assert_snapshot!(with("oom = [\"none\"]", "pass-may-fail = \"once\""), @r#"
+    bad.toml:9:17: `pass-may-fail` is `"once"`, which is not `true`, `false` or a number from 1 to 255
+
+    hint: a number is how many passes of each operation of a task may free nothing although they could; `false` is none, `true` any
+    "#);
+}
+
+#[test]
+fn empty_passes_are_answered_where_passes_walk() {
+    let walks = "pass-may-fail = 1\n[granularity]\npass = \"walked\"";
+    assert_snapshot!(with("oom = [\"none\"]", walks), @"
+    bad.toml:9:17: `pass-may-fail` beside passes that walk
+
+    hint: they free what the lists hold: folios can be `locked` or `writeback`
+    ");
+}
+
+#[test]
 fn an_oom_outcome_is_there_twice() {
     assert_snapshot!(with("[\"none\"]", "[\"kill\", \"kill\"]"), @r#"bad.toml:9:16: `oom` has `"kill"` twice"#);
 }

@@ -131,6 +131,7 @@ impl Frame for DrainAllStock {
             && steps == Steps::One
             && !matches!(frame.at, At::Flush)
         {
+            kernel.env.at(&|into| frame.stack(into));
             next = frame.one_step(kernel);
         }
         next

@@ -126,7 +126,13 @@ impl MemCgroupIter {
     }
 
     pub(crate) fn step(self, kernel: &mut Ctx<'_>) -> Next<Self, Option<MemcgId>> {
-        one_or_all(kernel.scenario.granularity.reclaim.iterator, self, kernel, Self::one_step)
+        one_or_all(
+            kernel.scenario.granularity.reclaim.iterator,
+            self,
+            kernel,
+            |frame, into| frame.stack(into),
+            Self::one_step,
+        )
     }
 
     pub(crate) fn stack(self, into: &mut Vec<(&'static str, &'static str)>) {

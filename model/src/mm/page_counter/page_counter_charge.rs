@@ -70,7 +70,7 @@ impl Frame for PageCounterCharge {
     type Output = ();
 
     fn step(self, kernel: &mut Ctx<'_>) -> Next<Self, ()> {
-        one_or_all(kernel.scenario.granularity.counter, self, kernel, Self::one_step)
+        one_or_all(kernel.scenario.granularity.counter, self, kernel, Self::stack, Self::one_step)
     }
 
     fn locality(&self, _: &Scenario, _: &TaskContext) -> Locality {

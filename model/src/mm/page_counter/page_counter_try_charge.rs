@@ -179,7 +179,7 @@ impl Frame for PageCounterTryCharge {
 
     /// `Err` is the level nearest the task that refused.
     fn step(self, kernel: &mut Ctx<'_>) -> Next<Self, Self::Output> {
-        one_or_all(kernel.scenario.granularity.counter, self, kernel, Self::one_step)
+        one_or_all(kernel.scenario.granularity.counter, self, kernel, Self::stack, Self::one_step)
     }
 
     fn locality(&self, scenario: &Scenario, _: &TaskContext) -> Locality {

@@ -9,7 +9,7 @@ use crate::ids::{ActorId, InodeId, MemcgId};
 use crate::mm::filemap::filemap_remove_folio::filemap_remove_folio;
 use crate::mm::vmscan::try_to_free_mem_cgroup_pages::{frees_at_most, uncharge_freed};
 use crate::page_cache::{Folio, FolioFlags};
-use crate::scenario::{Evicts, Scenario};
+use crate::scenario::{EmptyPasses, Evicts, Scenario};
 use crate::step::Ctx;
 use crate::units::Pages;
 use crate::world::{Added, World};
@@ -26,8 +26,10 @@ pub(crate) fn pass(kernel: &mut Ctx<'_>, root: Option<MemcgId>, nr_pages: Pages)
     let protects = scenario.policy.file.evicts == Evicts::UnmappedFirst
         && memcgs.iter().any(|(_, of)| of.pages(false) > Pages::ZERO);
     let mut left: Pages = memcgs.iter().map(|(_, of)| of.pages(!protects)).sum();
-    let least =
-        if scenario.policy.pass_may_fail { Pages::ZERO } else { left.min(Pages(1)).min(most) };
+    let least = left.min(Pages(1)).min(most);
+    if least > Pages::ZERO && is_empty(kernel, root) {
+        return Pages::ZERO;
+    }
     let mut freed = Pages::ZERO;
     for (memcg, evictable) in memcgs {
         let mine = evictable.pages(!protects);
@@ -43,6 +45,22 @@ pub(crate) fn pass(kernel: &mut Ctx<'_>, root: Option<MemcgId>, nr_pages: Pages)
         };
     }
     freed
+}
+
+/// Whether a pass that could free something frees nothing.
+fn is_empty(kernel: &mut Ctx<'_>, root: Option<MemcgId>) -> bool {
+    let may_be = match kernel.scenario.policy.empty_passes {
+        EmptyPasses::Never => false,
+        EmptyPasses::Rationed(most) => kernel.current.empty_passes < most,
+        EmptyPasses::Freely => true,
+    };
+    if kernel.ask(Ask::PassIsEmpty(root), may_be.into()) == 0 {
+        return false;
+    }
+    if let EmptyPasses::Rationed(_) = kernel.scenario.policy.empty_passes {
+        kernel.current.empty_passes += 1;
+    }
+    true
 }
 
 /// What a pass may free of a memcg.

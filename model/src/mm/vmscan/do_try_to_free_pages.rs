@@ -71,7 +71,13 @@ impl DoTryToFreePages {
     }
 
     pub(crate) fn step(self, kernel: &mut Ctx<'_>) -> Next<Self, Pages> {
-        one_or_all(kernel.scenario.granularity.reclaim.walk, self, kernel, Self::one_step)
+        one_or_all(
+            kernel.scenario.granularity.reclaim.walk,
+            self,
+            kernel,
+            Self::stack,
+            Self::one_step,
+        )
     }
 
     /// The memcg that is being visited.

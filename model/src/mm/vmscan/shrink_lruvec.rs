@@ -86,6 +86,7 @@ impl ShrinkLruvec {
         while let (Steps::One, Next::Goto(frame)) =
             (kernel.scenario.granularity.reclaim.visit, &next)
         {
+            kernel.env.at(&|into| frame.stack(into));
             next = frame.one_step(kernel, sc);
         }
         next
