@@ -27,7 +27,7 @@ pub enum Fuse {
 
 /// A local step never repeats without a shared one in between; more than this many in a row mean
 /// that a program point wrongly says it is local.
-const MAX_LOCAL_STEPS: usize = 1000;
+const MAX_LOCAL_STEPS: usize = 1 << 20;
 
 impl Scenario {
     /// The state before any step.

@@ -2,6 +2,7 @@
 
 mod pooled;
 mod uses;
+pub(super) use pooled::Around;
 pub(super) use uses::{devices, settle};
 
 use super::keys;
@@ -159,7 +160,7 @@ fn inode(source: &mut Source<'_>, table: &Table<'_>, name: &str) -> Option<Inode
         None => None,
     };
     let cached = match table.get("cached") {
-        Some(value) => cached(source, value, pages)?,
+        Some(value) => cached(source, value, pages, (min_order, max_order))?,
         None => Vec::new(),
     };
     let small = |order: u64| u8::try_from(order).expect("an order is small");
@@ -205,7 +206,12 @@ fn expand(source: &mut Source<'_>, value: &Value<'_>) -> Option<Expand> {
 }
 
 /// Folios that are cached at the start.
-fn cached(source: &mut Source<'_>, value: &Value<'_>, pages: u64) -> Option<Vec<Folio>> {
+fn cached(
+    source: &mut Source<'_>,
+    value: &Value<'_>,
+    pages: u64,
+    (min_order, max_order): (u64, u64),
+) -> Option<Vec<Folio>> {
     let mut folios: Vec<Folio> = Vec::new();
     for item in value.list(source, "cached")? {
         let folio = folio(source, item)?;
@@ -218,6 +224,14 @@ fn cached(source: &mut Source<'_>, value: &Value<'_>, pages: u64) -> Option<Vec<
         if folio.index.0 >= pages {
             let message = format!("the folio `{}` lies beyond the end", shorten(item.written));
             source.problem(item.at, format!("{message} of a file of {pages} pages"));
+            return None;
+        }
+        let order = u64::from(folio.order);
+        // 6.1 has folios of any order where a mapping has large ones at all.
+        if order < min_order || (order > 0 && max_order == 0) {
+            let message = format!("the folio `{}` is none of its mapping", shorten(item.written));
+            let hint = "`min-order` and `max-order` say which folios the mapping has";
+            source.problem_with_hint(item.at, message, hint);
             return None;
         }
         folios.push(folio);

@@ -77,7 +77,9 @@ fn read(
     };
     let mut actors = actors::read(source, root, &mut places);
     let cpus = places.cpus;
-    files::settle(source, &mut files, &memcgs, &actors, of_files);
+    let counts_misses = kernel.as_ref().is_none_or(|kernel| kernel.mmap_lotsamiss > 0);
+    let around = files::Around { policy: of_files, counts_misses };
+    files::settle(source, &mut files, &memcgs, &actors, around);
     if of_files.io != Io::AtOnce {
         actors.extend(files::devices(&files));
     }

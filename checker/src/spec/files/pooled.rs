@@ -4,15 +4,24 @@
 use super::Files;
 use mm_model::ids::FileId;
 use mm_model::pooling::{POOLED_MOST, WINDOW_MOST};
-use mm_model::scenario::{FilePolicy, Io, Op, VmFlags};
-use mm_model::units::PageIndex;
+use mm_model::scenario::{Evicts, FilePolicy, Io, Op, VmFlags};
+use mm_model::units::{PageIndex, Pages};
 use mm_model::world::FileRaState;
+
+/// What else of a spec matters to a pooled file.
+#[derive(Clone, Copy)]
+pub(in crate::spec) struct Around {
+    /// What may happen to files.
+    pub(in crate::spec) policy: FilePolicy,
+    /// Whether faults that miss can be too many.
+    pub(in crate::spec) counts_misses: bool,
+}
 
 /// Why a file can't be used as the operations do, and a hint.
 pub(super) fn objection(
     files: &Files,
     all: &[&Op],
-    policy: FilePolicy,
+    Around { policy, counts_misses }: Around,
     at: usize,
 ) -> Option<(String, &'static str)> {
     let file = &files.open[at];
@@ -33,12 +42,28 @@ pub(super) fn objection(
         let hint = "a node goes with the last page of a file, and counted pages are of no file";
         return Some((format!("`tree-nodes` beside the pooled file `{name}`"), hint));
     }
+    if policy.evicts == Evicts::None {
+        let hint = "a pass takes what is only counted: `evicts` can be `any` or an order";
+        return Some((format!("`evicts = \"none\"` beside the pooled file `{name}`"), hint));
+    }
+    if !inode.cached.is_empty() {
+        let hint = "nobody comes back to pages that were there before: `lru` counts them";
+        return Some((format!("the pooled file `{name}` has pages at the start"), hint));
+    }
+    if file.ra_pages == Pages::ZERO {
+        let hint = "without readahead nothing is gained: leave `pooled` out";
+        return Some((format!("the pooled file `{name}` is not read ahead"), hint));
+    }
     if file.ra != FileRaState::default() {
         let hint = "what it remembers of readahead is of pages that nobody comes back to";
         return Some((format!("the pooled file `{name}` does not begin as just opened"), hint));
     }
     if goes_on {
         return in_order(files, &mine, policy, at);
+    }
+    if counts_misses {
+        let hint = "an access at random forgets how many have missed: `mmap_lotsamiss = 0`";
+        return Some((format!("faults of the pooled file `{name}` may miss too often"), hint));
     }
     let at_random = |op: &&Op| vm_flags(op).is_some_and(|of| !of.contains(VmFlags::SEQ_READ));
     let hint = "a random access forgets the one before: `fault`, `access`, or go on with `next`";
@@ -57,7 +82,7 @@ fn in_order(
     let inode = &files.inodes[file.inode.index()];
     let name = &file.name;
     let huge = |op: &&Op| vm_flags(op).is_some_and(|of| of.contains(VmFlags::HUGEPAGE));
-    let whole = inode.last_page == Some(PageIndex(POOLED_MOST.0 - 1)) && inode.cached.is_empty();
+    let whole = inode.last_page == Some(PageIndex(POOLED_MOST.0 - 1));
     if !mine.iter().all(|op| op.goes_on()) {
         let hint = "a task that goes on with `next` has no other place in the file";
         Some((format!("the pooled file `{name}` is not only used in order"), hint))
@@ -73,7 +98,7 @@ fn in_order(
             "the file moves past the task, and a batch with it: `io` can be `file` or `page`";
         Some((format!("reads of `{name}`, which is used in order, end by batch"), hint))
     } else if !whole {
-        let hint = "it stands for the middle of a large file: `pages = 64`, and nothing `cached`";
+        let hint = "it stands for the middle of a large file: `pages = 64`";
         Some((format!("`{name}` is used in order, and has a start or an end"), hint))
     } else if file.ra_pages > WINDOW_MOST {
         let hint = "two of them and what lies behind must have room: at most 8 pages";

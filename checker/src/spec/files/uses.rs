@@ -1,11 +1,16 @@
 //! What tasks do with the files of a spec: whose memory their pages are, and who shares what.
 
-use super::{Files, pooled};
+use super::Files;
+use super::pooled::{self, Around};
 use crate::spec::problem::Source;
 use mm_model::ids::{CpuId, FileId, InodeId, MemcgId};
 use mm_model::scenario::{
-    ActorConfig, ActorKind, FilePolicy, MemcgConfig, Op, TaskContext, TaskFlags,
+    ActorConfig, ActorKind, FilePolicy, Io, MemcgConfig, Op, Store, TaskContext, TaskFlags,
 };
+use mm_model::units::Pages;
+
+/// From this limit on locked pages of older accesses may not have room in bits.
+const OLD_MOST: Pages = Pages(60);
 
 /// The devices that end reads, one for each inode.
 pub(in crate::spec) fn devices(files: &Files) -> impl Iterator<Item = ActorConfig> {
@@ -30,7 +35,7 @@ pub(in crate::spec) fn settle(
     files: &mut Files,
     memcgs: &[MemcgConfig],
     actors: &[ActorConfig],
-    policy: FilePolicy,
+    around: Around,
 ) {
     for (at, file) in files.open.iter_mut().enumerate() {
         let uses = |op: &Op| op.file() == Some(FileId::from(at));
@@ -51,10 +56,12 @@ pub(in crate::spec) fn settle(
     }
     for at in 0..files.open.len() {
         let mine: Vec<&Op> = actors.iter().flat_map(program).collect();
-        if let Some((message, hint)) = pooled::objection(files, &mine, policy, at) {
+        if let Some((message, hint)) = pooled::objection(files, &mine, around, at) {
             source.problem_with_hint(files.at[at], message, hint);
         }
     }
+    in_order(source, files, memcgs, around.policy);
+    stores(files, memcgs, around.policy);
     for at in 0..files.open.len() {
         let file = &files.open[at];
         let uses =
@@ -65,6 +72,39 @@ pub(in crate::spec) fn settle(
             let hint = "an `[[actor]]` may `read`, `fault`, `willneed` or fill a `window` of it";
             let message = format!("no task uses the file `{}`", file.name);
             source.problem_with_hint(files.at[at], message, hint);
+        }
+    }
+}
+
+/// Refuses large folios that go in the order of their memcg beside pages of another: a pass takes
+/// one memcg after the other, and how far a folio goes beyond its goal depends on who comes last.
+fn in_order(source: &mut Source<'_>, files: &Files, memcgs: &[MemcgConfig], policy: FilePolicy) {
+    let large = files.inodes.iter().position(|inode| inode.min_order.max(inode.max_order) > 0);
+    let Some(at) = large.filter(|_| policy.evicts.in_order()) else { return };
+    let pays = |id: MemcgId| files.inodes.iter().any(|inode| inode.memcg == Some(id));
+    let has_pages = |at: &usize| memcgs[*at].lru > Pages::ZERO || pays(MemcgId::from(*at));
+    if (0..memcgs.len()).filter(has_pages).count() > 1 {
+        let file = files.open.iter().position(|file| file.inode.index() == at).unwrap_or_default();
+        let message = format!(
+            "large folios of `{}` go in order, and so do pages of another memcg",
+            files.open[file].name
+        );
+        let hint = "`evicts = \"any\"` has every order in which a pass can visit them";
+        source.problem_with_hint(files.at[file], message, hint);
+    }
+}
+
+/// Keeps pooled files as trees where reads of more older accesses can be under way than bits are
+/// left for.
+fn stores(files: &mut Files, memcgs: &[MemcgConfig], policy: FilePolicy) {
+    if matches!(policy.io, Io::AtOnce | Io::File) {
+        return;
+    }
+    for inode in files.inodes.iter_mut().filter(|inode| inode.pooled) {
+        let lineage = std::iter::successors(inode.memcg, |memcg| memcgs[memcg.index()].parent);
+        let most = lineage.map(|memcg| memcgs[memcg.index()].max).min();
+        if most.is_none_or(|most| most >= OLD_MOST) {
+            inode.store = Store::Tree;
         }
     }
 }

@@ -251,7 +251,10 @@ fn what_a_pooled_file_can_not_be_used_for() {
         ("io = \"file\"", "tree-nodes = true", "`tree-nodes` beside the pooled file `a`"),
         ("io = \"file\"", "fs-leaves = true", "`fs-leaves` beside `a`, which is used in order"),
         ("pooled = true", "pooled = true\nra = { size = 4 }", "does not begin as just opened"),
-        ("access a next seq", "access a 3 seq", "is not only mapped at random"),
+        ("pooled = true", "pooled = true\ncached = [\"3\"]", "has pages at the start"),
+        ("ra-pages = 4", "ra-pages = 0", "is not read ahead"),
+        ("io = \"file\"", "evicts = \"none\"", "`evicts = \"none\"` beside the pooled file `a`"),
+        ("access a next seq", "access a 3", "may miss too often"),
         ("pages-evicted-unused per-each", "pages-evicted-unused per", "that are only counted"),
         ("pages-evicted-unused per-each access", "peak speculative-pages", "that are only counted"),
     ];
@@ -261,4 +264,23 @@ fn what_a_pooled_file_can_not_be_used_for() {
         let said = of(&text);
         assert!(said.contains(message), "{bad}: {said}");
     }
+    let at_random = IN_ORDER.replacen("access a next seq", "access a 3 seq", 1);
+    let said = of(&at_random.replacen("[world]", "[kernel]\nmmap_lotsamiss = 0\n\n[world]", 1));
+    assert!(said.contains("is not only mapped at random"), "{said}");
+}
+
+#[test]
+fn a_cached_folio_is_none_of_its_mapping() {
+    assert_snapshot!(with("cached = [\"0 order 1\"", "cached = [\"0\""), @r#"
+    bad.toml:14:11: the folio `"0"` is none of its mapping
+
+    hint: `min-order` and `max-order` say which folios the mapping has
+    "#);
+}
+
+#[test]
+fn large_folios_go_in_an_order_beside_another_memcg() {
+    let ordered = FILES.replacen("[[memcg]]", "[world]\nevicts = \"lru\"\n\n[[memcg]]", 1);
+    let said = of(&ordered.replacen("name = \"other\"", "name = \"other\"\nlru = 1", 1));
+    assert!(said.contains("large folios of `a` go in order"), "{said}");
 }

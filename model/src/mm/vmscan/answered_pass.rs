@@ -30,21 +30,48 @@ pub(crate) fn pass(kernel: &mut Ctx<'_>, root: Option<MemcgId>, nr_pages: Pages)
     if least > Pages::ZERO && is_empty(kernel, root) {
         return Pages::ZERO;
     }
-    let mut freed = Pages::ZERO;
+    let mut freed = Freed { pages: Pages::ZERO, largest: Pages::ZERO, most };
     for (memcg, evictable) in memcgs {
         let mine = evictable.pages(!protects);
         left -= mine;
-        let least = least.saturating_sub(freed + left);
-        let most = most.saturating_sub(freed);
-        freed += if scenario.policy.file.evicts.in_order() {
+        let least = least.saturating_sub(freed.pages + left);
+        if scenario.policy.file.evicts.in_order() {
+            let most = most.saturating_sub(freed.pages);
             let least = least.min(mine);
             let more = kernel.ask(Ask::PassFrees(memcg), (mine.min(most).max(least) - least).0);
-            oldest(kernel, memcg, least + Pages(more))
+            freed.pages += oldest(kernel, memcg, least + Pages(more));
         } else {
-            any(kernel, memcg, &evictable, protects, (least, most))
-        };
+            any(kernel, memcg, &evictable, protects, (least, &mut freed));
+        }
     }
-    freed
+    freed.pages
+}
+
+/// What a pass has freed of the most it frees, in any order: which of it went last, and so may have
+/// gone beyond, is not known yet.
+struct Freed {
+    pages: Pages,
+    /// Of the largest folio.
+    largest: Pages,
+    most: Pages,
+}
+
+impl Freed {
+    /// Whether a folio of that size can go as well: then the larger of it and the largest so far
+    /// is the last, and without that there is something left to free.
+    fn has_room_for(&self, folio: Pages) -> bool {
+        self.pages + folio - self.largest.max(folio) < self.most
+    }
+
+    /// The most pages that can go as well, each a folio of its own.
+    fn room(&self) -> Pages {
+        (self.most + self.largest.max(Pages(1))).saturating_sub(self.pages + Pages(1))
+    }
+
+    fn add(&mut self, pages: Pages, largest: Pages) {
+        self.pages += pages;
+        self.largest = self.largest.max(largest);
+    }
 }
 
 /// Whether a pass that could free something frees nothing.
@@ -123,34 +150,37 @@ fn mapped_by(kernel: &Ctx<'_>, inode: InodeId, folio: &Folio) -> Vec<ActorId> {
     (0..kernel.actors.len()).map(ActorId::from).filter(maps).collect()
 }
 
-/// Frees any of a memcg's pages, between so many.
+/// Frees any of a memcg's pages, at least so many.
 fn any(
     kernel: &mut Ctx<'_>,
     memcg: MemcgId,
     evictable: &Evictable,
     protects: bool,
-    (least, most): (Pages, Pages),
-) -> Pages {
+    (least, freed): (Pages, &mut Freed),
+) {
     let folios: Vec<_> =
         evictable.folios.iter().filter(|(_, _, mapped)| !(protects && *mapped)).collect();
     let mut left: Pages = folios.iter().map(|(_, folio, _)| folio.nr_pages()).sum();
     let at_least = least.saturating_sub(left);
-    let at_most = evictable.counted.min(most).max(at_least);
+    let at_most = evictable.counted.min(freed.room()).max(at_least);
     let counted = at_least + Pages(kernel.ask(Ask::PassFrees(memcg), (at_most - at_least).0));
     kernel.world.memcg(memcg).lru -= counted;
     uncharge_freed(kernel, memcg, counted);
     if counted > Pages::ZERO {
         kernel.note(Event::Reclaimed(memcg, counted));
+        freed.add(counted, Pages(1));
     }
-    let mut freed = counted;
+    let mut mine = counted;
     for (inode, folio, _) in folios {
         left -= folio.nr_pages();
-        let must = freed + left < least;
-        if must || (freed < most && kernel.ask(Ask::Evicts(*inode, folio.index), 1) == 1) {
-            freed += evict(kernel, memcg, *inode, folio);
+        let must = mine + left < least;
+        let may = freed.has_room_for(folio.nr_pages());
+        if must || (may && kernel.ask(Ask::Evicts(*inode, folio.index), 1) == 1) {
+            let pages = evict(kernel, memcg, *inode, folio);
+            freed.add(pages, pages);
+            mine += pages;
         }
     }
-    freed
 }
 
 /// Frees the pages of a memcg that were added first, until it is so many.
