@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The most states of a search that is made with and without symmetry.
-const SMALL: u64 = 6_000;
+const SMALL: u64 = 7_000;
 
 /// Every scenario of a spec in which tasks stand for one another, with its name.
 fn scenarios() -> Vec<(String, Scenario)> {

@@ -193,13 +193,13 @@ fn a_pooled_file_is_small_mapped_and_of_one_task() {
     let alone = FILES.replace("willneed b 0 4\", \"read b 100b 10b", "charge 1 kernel");
     let alone = alone.replace("[[file]]\nname = \"b\"\nof = \"a\"\nra-pages = 4\n", "");
     let read = alone.replace("pages = 8", "pages = 8\npooled = true");
-    assert_snapshot!(of(&read), @r#"
-    bad.toml:9:1: the pooled file `a` is not only mapped at random
+    assert_snapshot!(of(&read), @"
+    bad.toml:9:1: the pooled file `a` has pages at the start
     bad.toml:14:13: `pooled` beside large folios, up to order 2
 
-    hint: a random access forgets the one before: `fault`, `access`, or go on with `next`
+    hint: nobody comes back to pages that were there before: `lru` counts them
     hint: a large folio is freed whole, and pages that are only counted are not
-    "#);
+    ");
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn the_problems_of_several_files_are_sorted_by_file() {
 
     hint: a charge needs one: `[[memcg]]` with a `name`
     hint: something must happen: `[[actor]]` with a `name`, a `memcg` and what it `does`
-    hint: the keys of the top level are: title, about, source, tier, designs, kernel, granularity, world, ram, memcg, cpu, file, actor, worker, kswapd, design, sweep, expect
+    hint: the keys of the top level are: title, about, source, tier, symmetry, designs, kernel, granularity, world, ram, memcg, cpu, file, actor, worker, kswapd, design, sweep, expect
     ");
 }
 
