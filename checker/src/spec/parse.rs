@@ -62,9 +62,8 @@ fn read(
     let memcgs = world::memcgs(source, root, pass, of_files.evicts);
     let ram = world::ram(source, root);
     let mut files = files::read(source, root);
-    if let Some(at) = files.at.first().filter(|_| pass == Pass::Walked && granularity.is_some()) {
-        let hint = "the world answers for passes that free pages of files: `pass = \"answered\"`";
-        source.problem_with_hint(*at, "there is a `[[file]]`, but passes walk lists", hint);
+    if pass == Pass::Walked && granularity.is_some() {
+        without_files(source, &files);
     }
     let mut places = Places {
         memcgs: &memcgs,
@@ -77,8 +76,7 @@ fn read(
     };
     let mut actors = actors::read(source, root, &mut places);
     let cpus = places.cpus;
-    let counts_misses = kernel.as_ref().is_none_or(|kernel| kernel.mmap_lotsamiss > 0);
-    let around = files::Around { policy: of_files, counts_misses };
+    let around = files::Around::new(of_files, kernel.as_ref());
     files::settle(source, &mut files, &memcgs, &actors, around);
     if of_files.io != Io::AtOnce {
         actors.extend(files::devices(&files));
@@ -113,6 +111,14 @@ fn read(
     };
     alike(source, root, &spec);
     Some(spec)
+}
+
+/// Refuses files where passes walk.
+fn without_files(source: &mut Source<'_>, files: &files::Files) {
+    if let Some(at) = files.at.first() {
+        let hint = "the world answers for passes that free pages of files: `pass = \"answered\"`";
+        source.problem_with_hint(*at, "there is a `[[file]]`, but passes walk lists", hint);
+    }
 }
 
 /// Refuses `symmetry` where no task stands for another.

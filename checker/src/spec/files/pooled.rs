@@ -3,6 +3,7 @@
 
 use super::Files;
 use mm_model::ids::FileId;
+use mm_model::kernel::Kernel;
 use mm_model::pooling::{POOLED_MOST, WINDOW_MOST};
 use mm_model::scenario::{Evicts, FilePolicy, Io, Op, VmFlags};
 use mm_model::units::{PageIndex, Pages};
@@ -12,9 +13,16 @@ use mm_model::world::FileRaState;
 #[derive(Clone, Copy)]
 pub(in crate::spec) struct Around {
     /// What may happen to files.
-    pub(in crate::spec) policy: FilePolicy,
+    pub(super) policy: FilePolicy,
     /// Whether faults that miss can be too many.
-    pub(in crate::spec) counts_misses: bool,
+    counts_misses: bool,
+}
+
+impl Around {
+    /// With constants that can't be used every fault may miss.
+    pub(in crate::spec) fn new(policy: FilePolicy, kernel: Option<&Kernel>) -> Self {
+        Self { policy, counts_misses: kernel.is_none_or(|kernel| kernel.mmap_lotsamiss > 0) }
+    }
 }
 
 /// Why a file can't be used as the operations do, and a hint.
