@@ -142,7 +142,7 @@ pub(super) const POINTS_ELSEWHERE: &[Elsewhere] = &[
     points(
         "page_cache_ra_order",
         &["LoadOrder", "LoadSize", "LoadAsyncSize", "StoreOrder", "Next", "Add", "Commit"],
-        "base pages: large folios are in `readahead/` only, where nobody contends",
+        "base pages; large folios are in the nightly `faults/huge-pages`, and where nobody contends",
         ("readahead/attempt-spent-on-a-node", BATCH),
     ),
     nowhere(

@@ -51,7 +51,7 @@ pub(crate) fn pass(kernel: &mut Ctx<'_>, root: Option<MemcgId>, nr_pages: Pages)
 /// gone beyond, is not known yet.
 struct Freed {
     pages: Pages,
-    /// Of the largest folio.
+    /// Of the largest folio of a file.
     largest: Pages,
     most: Pages,
 }
@@ -66,11 +66,6 @@ impl Freed {
     /// The most pages that can go as well, each a folio of its own.
     fn room(&self) -> Pages {
         (self.most + self.largest.max(Pages(1))).saturating_sub(self.pages + Pages(1))
-    }
-
-    fn add(&mut self, pages: Pages, largest: Pages) {
-        self.pages += pages;
-        self.largest = self.largest.max(largest);
     }
 }
 
@@ -168,7 +163,7 @@ fn any(
     uncharge_freed(kernel, memcg, counted);
     if counted > Pages::ZERO {
         kernel.note(Event::Reclaimed(memcg, counted));
-        freed.add(counted, Pages(1));
+        freed.pages += counted;
     }
     let mut mine = counted;
     for (inode, folio, _) in folios {
@@ -177,7 +172,8 @@ fn any(
         let may = freed.has_room_for(folio.nr_pages());
         if must || (may && kernel.ask(Ask::Evicts(*inode, folio.index), 1) == 1) {
             let pages = evict(kernel, memcg, *inode, folio);
-            freed.add(pages, pages);
+            freed.pages += pages;
+            freed.largest = freed.largest.max(pages);
             mine += pages;
         }
     }
