@@ -1,8 +1,6 @@
 //! Passes that free nothing although they could: none, so many within each operation, or any.
 
-use mm_checker::check::{Options, check};
-use mm_checker::claim::Claim;
-use mm_checker::cli::Engine;
+use crate::support::answers;
 use mm_checker::engine::{Budget, Quiet, native};
 use mm_checker::spec::{Spec, parse};
 use mm_model::machine::Fuse;
@@ -19,20 +17,7 @@ fn spec(may_fail: &str) -> Spec {
 
 /// The answer of both designs, which is the same.
 fn answer(spec: &Spec, asked: &str) -> String {
-    let claim = Claim::parse(asked, |_| None).expect("it can be asked");
-    let options = Options {
-        fuse: Fuse::OwnLocal,
-        budget: Budget::default(),
-        engine: Engine::Native,
-        threads: 1,
-        asked: Some(claim),
-    };
-    let of = |design| {
-        let checked = check(spec, design, &spec.points[0], &options, &mut Quiet);
-        let judged = checked.expect("it is searched").judged;
-        judged.iter().find(|judged| judged.claim == claim).expect("it was asked").word()
-    };
-    let answers: Vec<String> = spec.designs.iter().map(of).collect();
+    let answers = answers(spec, asked);
     assert_eq!(answers[0], answers[1], "{asked}");
     answers[0].clone()
 }

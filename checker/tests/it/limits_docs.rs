@@ -2,12 +2,8 @@
 
 use crate::docs::{fresh, table};
 use crate::readahead_docs::expected;
-use mm_checker::check::{Options, check};
-use mm_checker::claim::Claim;
-use mm_checker::cli::Engine;
-use mm_checker::engine::{Budget, Quiet};
+use crate::support::answers;
 use mm_checker::spec::parse;
-use mm_model::machine::Fuse;
 
 /// Two tasks, each with a file of its own.
 struct Pair {
@@ -58,21 +54,7 @@ fn spec(pair: &Pair, evicts: &str, limit: u64) -> String {
 /// What is asked for, before and after.
 fn answer(text: &str, asked: &str) -> String {
     let spec = parse("limits.toml", text).expect("the spec is right");
-    let claim = Claim::parse(asked, |_| None).expect("it can be asked");
-    let options = Options {
-        fuse: Fuse::OwnLocal,
-        budget: Budget::default(),
-        engine: Engine::Native,
-        threads: 1,
-        asked: Some(claim),
-    };
-    let of = |design| {
-        let checked =
-            check(&spec, design, &spec.points[0], &options, &mut Quiet).expect("it is searched");
-        let judged = checked.judged.iter().find(|judged| judged.claim == claim);
-        judged.expect("it was asked").word()
-    };
-    spec.designs.iter().map(of).collect::<Vec<_>>().join(" → ")
+    answers(&spec, asked).join(" → ")
 }
 
 /// Sweeps over the limit: accesses, tasks, pages of a window, order, and the spec.

@@ -1,6 +1,12 @@
 //! Runs the program without a process.
 
 use mm_checker::Streams;
+use mm_checker::check::{Options, check};
+use mm_checker::claim::Claim;
+use mm_checker::cli::Engine;
+use mm_checker::engine::{Budget, Quiet};
+use mm_checker::spec::Spec;
+use mm_model::machine::Fuse;
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
@@ -86,4 +92,22 @@ fn write(directory: &Path, name: &str, content: &[u8]) {
     let path = directory.join(name);
     fs::create_dir_all(path.parent().expect("a file is in a directory")).expect("it is created");
     fs::write(path, content).expect("the file is written");
+}
+
+/// What each design of a spec answers to a claim, in a word.
+pub(crate) fn answers(spec: &Spec, asked: &str) -> Vec<String> {
+    let claim = Claim::parse(asked, |_| None).expect("it can be asked");
+    let options = Options {
+        fuse: Fuse::OwnLocal,
+        budget: Budget::default(),
+        engine: Engine::Native,
+        threads: 1,
+        asked: Some(claim),
+    };
+    let of = |design| {
+        let checked = check(spec, design, &spec.points[0], &options, &mut Quiet);
+        let judged = checked.expect("it is searched").judged;
+        judged.iter().find(|judged| judged.claim == claim).expect("it was asked").word()
+    };
+    spec.designs.iter().map(of).collect()
 }
