@@ -68,13 +68,13 @@ impl fmt::Display for Asymmetry {
             Self::Stocks => "drain_all_stock() goes from CPU to CPU: `memcg_charge_batch = 1`",
             Self::Drain => "drain_all_stock() goes from CPU to CPU: `drain = \"one\"`",
             Self::Walked => {
-                "what CPUs have collected is put on the lists from CPU to CPU: `pass = \
-                             \"answered\"`"
+                "what CPUs have collected is put on the lists from CPU to CPU: \
+                 `pass = \"answered\"`"
             }
             Self::Signals => "who sends a signal to a task knows it from others",
             Self::NoneAlike => {
-                "tasks are alike that have the same memcg, flags and program, each \
-                                on a CPU and with files of its own, or of all"
+                "tasks are alike that have the same memcg, flags and program, each on a CPU and \
+                 with files of its own, or of all"
             }
         })
     }
