@@ -143,7 +143,7 @@ impl Checked {
 
     /// The files of whose pages most are only counted.
     pub fn pooled(&self) -> impl Iterator<Item = &str> {
-        let pooled = |file: &&FileConfig| self.scenario.inodes[file.inode.index()].pooled;
+        let pooled = |file: &&FileConfig| self.scenario.inodes[file.inode.index()].is_pooled();
         self.scenario.files.iter().filter(pooled).map(|file| file.name.as_str())
     }
 }

@@ -63,7 +63,7 @@ pub fn identify(
     fuse: Fuse,
     path: &Counterexample,
 ) -> Result<Option<Identity>, usize> {
-    if !scenario.inodes.iter().any(|inode| inode.pooled) {
+    if !scenario.inodes.iter().any(|inode| inode.is_pooled()) {
         return Ok(None);
     }
     if path.steps.len() > STEPS_MOST {

@@ -105,7 +105,7 @@ impl Spec {
 
     /// Whether pages of a file are only counted.
     pub fn counts_pages(&self) -> bool {
-        self.points.iter().any(|point| point.scenario.inodes.iter().any(|inode| inode.pooled))
+        self.points.iter().any(|point| point.scenario.inodes.iter().any(|inode| inode.is_pooled()))
     }
 
     /// The scenario under a design, at the first point of its sweep.

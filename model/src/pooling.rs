@@ -85,7 +85,7 @@ fn move_window(ra: &mut FileRaState, here: PageIndex, by: Pages) {
 /// Forgets which pages of the file are cached, because a new access begins.
 pub(crate) fn forget(kernel: &mut Ctx<'_>, file: FileId) {
     let inode = kernel.scenario.file(file).inode;
-    if !kernel.scenario.inodes[inode.index()].pooled {
+    if !kernel.scenario.inodes[inode.index()].is_pooled() {
         return;
     }
     for folio in kernel.world.inodes[inode.index()].cache.folios().collect::<Vec<_>>() {
@@ -100,7 +100,7 @@ pub(crate) fn forget(kernel: &mut Ctx<'_>, file: FileId) {
 
 /// After a read has ended: what it has unlocked of older accesses is only counted from now on.
 pub(crate) fn pool_old(kernel: &mut Ctx<'_>, inode: InodeId) {
-    if !kernel.scenario.inodes[inode.index()].pooled {
+    if !kernel.scenario.inodes[inode.index()].is_pooled() {
         return;
     }
     let cache = &kernel.world.inodes[inode.index()].cache;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 mod files;
 pub use files::{
-    Evicts, Expand, FileConfig, FilePolicy, InodeConfig, Io, Pick, Store, VmFlags, Where,
+    Evicts, Expand, FileConfig, FilePolicy, InodeConfig, Io, Layout, Pick, Store, VmFlags, Where,
 };
 
 mod reclaim;

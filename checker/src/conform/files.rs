@@ -9,9 +9,9 @@ use mm_model::ids::{ActorId, CpuId, FileId, InodeId, MemcgId};
 use mm_model::kernel::Kernel;
 use mm_model::page_cache::{Folio, FolioFlags, PageCache};
 use mm_model::scenario::{
-    CpuConfig, EmptyPasses, Expand, FileConfig, FilePolicy, Granularity, InodeConfig, MemcgConfig,
-    OomOutcome, PassFrees, Policy, Reclaim, ReclaimPolicy, ReclaimSteps, Scenario, Steps, Store,
-    TaskContext, TaskFlags,
+    CpuConfig, EmptyPasses, Expand, FileConfig, FilePolicy, Granularity, InodeConfig, Layout,
+    MemcgConfig, OomOutcome, PassFrees, Policy, Reclaim, ReclaimPolicy, ReclaimSteps, Scenario,
+    Steps, Store, TaskContext, TaskFlags,
 };
 use mm_model::state::Current;
 use mm_model::step::{Ctx, Frame, Next};
@@ -101,7 +101,7 @@ impl Bench {
             cached: Vec::new(),
             expands: setup.expands.map(|(a, b)| Expand::Range(PageIndex(a), PageIndex(b))),
             shared: true,
-            pooled: false,
+            layout: Layout::Line,
         };
         let file = FileConfig {
             name: "file".to_owned(),

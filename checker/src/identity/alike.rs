@@ -97,7 +97,7 @@ fn order(pooled: &Scenario, of: &State, scene: &Scene, one: &Possible, memcg: Me
         Added::Folio(inode, index) => {
             let folio = of.world.inodes[inode.index()].cache.folio(index);
             let near = folio.is_none_or(|folio| is_near(&folio));
-            if !pooled.inodes[inode.index()].pooled || near {
+            if !pooled.inodes[inode.index()].is_pooled() || near {
                 Listed::Folio(inode, index)
             } else {
                 Listed::Locked(inode)
@@ -138,7 +138,7 @@ fn files(pooled: &Scenario, of: &State, scene: &Scene, one: &Possible) -> bool {
     });
     // What a pooled file remembers of readahead is forgotten with each access.
     let states = pooled.files.iter().zip(of.world.files.iter().zip(&one.state.world.files));
-    let mut states = states.filter(|(file, _)| !pooled.inodes[file.inode.index()].pooled);
+    let mut states = states.filter(|(file, _)| !pooled.inodes[file.inode.index()].is_pooled());
     pages && states.all(|(_, (of, one))| of == one)
 }
 

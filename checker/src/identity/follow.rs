@@ -69,7 +69,7 @@ impl<'a> Follower<'a> {
         let At::Task(Task::User(at)) = before.actors[step.actor.index()].at else { return None };
         let op = self.pooled.actors[step.actor.index()].op(at);
         let inode = self.pooled.file(op.file()?).inode;
-        if !self.pooled.inodes[inode.index()].pooled {
+        if !self.pooled.inodes[inode.index()].is_pooled() {
             return None;
         }
         let access = if op.goes_on() {

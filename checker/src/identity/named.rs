@@ -70,7 +70,7 @@ impl Names for Pooled<'_> {
             let folio = state.world.inodes[inode.index()].cache.folio(index);
             folio.is_some_and(|folio| is_near(&folio))
         };
-        !scenario.inodes[inode.index()].pooled || near()
+        !scenario.inodes[inode.index()].is_pooled() || near()
     }
 }
 

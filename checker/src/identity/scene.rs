@@ -4,7 +4,7 @@
 use mm_model::ids::{ActorId, FileId, InodeId, MemcgId};
 use mm_model::page_cache::{Folio, PageCache};
 use mm_model::pooling::{HERE, POOLED_MOST};
-use mm_model::scenario::{ActorConfig, ActorKind, InodeConfig, Op, Scenario, Store};
+use mm_model::scenario::{ActorConfig, ActorKind, InodeConfig, Layout, Op, Scenario, Store};
 use mm_model::state::State;
 use mm_model::units::{PageIndex, Pages};
 
@@ -71,12 +71,12 @@ pub(super) struct Possible {
 impl Scene {
     pub(super) fn new(pooled: &Scenario) -> Self {
         let mut scenario = pooled.clone();
-        let nr_pooled = pooled.inodes.iter().filter(|inode| inode.pooled).count() as u64;
+        let nr_pooled = pooled.inodes.iter().filter(|inode| inode.is_pooled()).count() as u64;
         let mut groups = Vec::new();
         for at in 0..pooled.inodes.len() {
             let inode = InodeId::from(at);
             let file = pooled.files.iter().position(|file| file.inode == inode);
-            groups.push(file.filter(|_| pooled.inodes[at].pooled).map(|file| {
+            groups.push(file.filter(|_| pooled.inodes[at].is_pooled()).map(|file| {
                 let most = EDGES_MOST / nr_pooled;
                 Group::new(&mut scenario, (FileId::from(file), inode), most)
             }));
@@ -206,7 +206,7 @@ impl Group {
         for _ in 0..count {
             let inode = InodeId::from(scenario.inodes.len());
             let edge = InodeConfig { cached: Vec::new(), ..pages.clone() };
-            scenario.inodes.push(InodeConfig { pooled: false, store: Store::Tree, ..edge });
+            scenario.inodes.push(InodeConfig { layout: Layout::Line, store: Store::Tree, ..edge });
             edges.push((FileId::from(scenario.files.len()), inode));
             scenario.files.push(mm_model::scenario::FileConfig { inode, ..config.clone() });
             if let Some(device) = device {
@@ -217,7 +217,7 @@ impl Group {
             }
         }
         let large = &mut scenario.inodes[inode.index()];
-        (large.pooled, large.store, large.last_page) = (false, Store::Tree, Some(LAST));
+        (large.layout, large.store, large.last_page) = (Layout::Line, Store::Tree, Some(LAST));
         Self { middle, edges, devices }
     }
 

@@ -12,7 +12,7 @@ use super::world::{KIND_MOST, PAGES_MOST, name};
 use mm_model::ids::InodeId;
 use mm_model::page_cache::{Folio, FolioFlags, PageCache};
 use mm_model::pooling::POOLED_MOST;
-use mm_model::scenario::{Expand, FileConfig, InodeConfig, Store};
+use mm_model::scenario::{Expand, FileConfig, InodeConfig, Layout, Store};
 use mm_model::units::{PageIndex, Pages};
 use mm_model::world::FileRaState;
 
@@ -182,7 +182,7 @@ fn inode(source: &mut Source<'_>, table: &Table<'_>, name: &str) -> Option<Inode
         cached,
         expands,
         shared: false,
-        pooled,
+        layout: if pooled { Layout::Pooled } else { Layout::Line },
     })
 }
 

@@ -10,8 +10,8 @@ use mm_model::kernel::Kernel;
 use mm_model::machine::Fuse;
 use mm_model::scenario::{
     ActorConfig, ActorKind, CpuConfig, EmptyPasses, FileConfig, FilePolicy, Granularity,
-    InodeConfig, MemcgConfig, OomOutcome, Op, PassFrees, Policy, Reclaim, ReclaimPolicy, Scenario,
-    Steps, Store, TaskContext, TaskFlags,
+    InodeConfig, Layout, MemcgConfig, OomOutcome, Op, PassFrees, Policy, Reclaim, ReclaimPolicy,
+    Scenario, Steps, Store, TaskContext, TaskFlags,
 };
 use mm_model::units::{PageIndex, Pages};
 use mm_model::world::FileRaState;
@@ -120,7 +120,7 @@ impl Small {
             cached: Vec::new(),
             expands: None,
             shared: true,
-            pooled: false,
+            layout: Layout::Line,
         });
         self.0.files.push(FileConfig {
             name: "file".to_owned(),

@@ -11,7 +11,7 @@ use mm_model::mm::readahead::ReadaheadControl;
 use mm_model::mm::readahead::page_cache_ra_order::PageCacheRaOrder;
 use mm_model::page_cache::{Folio, FolioFlags};
 use mm_model::scenario::{
-    CpuConfig, EmptyPasses, FileConfig, FilePolicy, Granularity, InodeConfig, OomOutcome,
+    CpuConfig, EmptyPasses, FileConfig, FilePolicy, Granularity, InodeConfig, Layout, OomOutcome,
     PassFrees, Policy, ReclaimPolicy, Scenario, Store, TaskContext, TaskFlags,
 };
 use mm_model::state::Current;
@@ -90,7 +90,7 @@ pub(crate) fn scenario(design: Design, store: Store) -> Scenario {
         cached: Vec::new(),
         expands: None,
         shared: false,
-        pooled: false,
+        layout: Layout::Line,
     };
     let file = FileConfig {
         name: "file".to_owned(),

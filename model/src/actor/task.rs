@@ -178,5 +178,5 @@ impl Task {
 
 /// Whether a pass can tell when older pages of the file are forgotten: a read ends then.
 fn forgets(scenario: &Scenario, file: FileId) -> bool {
-    scenario.inode(file).pooled && scenario.policy.file.io == Io::File
+    scenario.inode(file).is_pooled() && scenario.policy.file.io == Io::File
 }

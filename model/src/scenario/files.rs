@@ -60,9 +60,25 @@ pub struct InodeConfig {
     pub expands: Option<Expand>,
     /// More than one actor uses its pages.
     pub shared: bool,
-    /// Of its pages only those that the running access may still need are told apart; older ones
-    /// are only counted.
-    pub pooled: bool,
+    /// Which of its pages are told apart.
+    pub layout: Layout,
+}
+
+impl InodeConfig {
+    /// Whether older pages are only counted.
+    pub const fn is_pooled(&self) -> bool {
+        matches!(self.layout, Layout::Pooled)
+    }
+}
+
+/// Which pages of a file are told apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Layout {
+    /// All, from the first to the last.
+    #[default]
+    Line,
+    /// Those that the running access may still need; older ones are only counted.
+    Pooled,
 }
 
 /// How a page cache is stored.

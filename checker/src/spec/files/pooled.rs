@@ -38,7 +38,7 @@ pub(super) fn objection(
     let mine: Vec<&Op> =
         all.iter().copied().filter(|op| op.file() == Some(FileId::from(at))).collect();
     let goes_on = mine.iter().any(|op| op.goes_on());
-    if !inode.pooled {
+    if !inode.is_pooled() {
         let hint = "where `next` is there is no end: give the file `pooled = true`";
         return goes_on.then(|| (format!("`next` of `{name}`, which is not pooled"), hint));
     }

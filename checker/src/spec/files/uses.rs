@@ -100,7 +100,7 @@ fn stores(files: &mut Files, memcgs: &[MemcgConfig], policy: FilePolicy) {
     if matches!(policy.io, Io::AtOnce | Io::File) {
         return;
     }
-    for inode in files.inodes.iter_mut().filter(|inode| inode.pooled) {
+    for inode in files.inodes.iter_mut().filter(|inode| inode.is_pooled()) {
         let lineage = std::iter::successors(inode.memcg, |memcg| memcgs[memcg.index()].parent);
         let most = lineage.map(|memcg| memcgs[memcg.index()].max).min();
         if most.is_none_or(|most| most >= OLD_MOST) {
