@@ -17,7 +17,7 @@ use crate::verdict::{Trace, Verdict};
 use mm_model::ids::ActorId;
 use mm_model::machine::Fuse;
 use mm_model::property::PROPERTIES;
-use mm_model::scenario::{FileConfig, Scenario};
+use mm_model::scenario::{FileConfig, Layout, Scenario};
 use mm_model::step::Guard;
 use std::collections::BTreeSet;
 use std::panic::resume_unwind;
@@ -143,8 +143,18 @@ impl Checked {
 
     /// The files of whose pages most are only counted.
     pub fn pooled(&self) -> impl Iterator<Item = &str> {
-        let pooled = |file: &&FileConfig| self.scenario.inodes[file.inode.index()].is_pooled();
-        self.scenario.files.iter().filter(pooled).map(|file| file.name.as_str())
+        self.files(Layout::Pooled)
+    }
+
+    /// The files without a start and an end.
+    pub fn rings(&self) -> impl Iterator<Item = &str> {
+        self.files(Layout::Ring)
+    }
+
+    fn files(&self, layout: Layout) -> impl Iterator<Item = &str> {
+        let is =
+            move |file: &&FileConfig| self.scenario.inodes[file.inode.index()].layout == layout;
+        self.scenario.files.iter().filter(is).map(|file| file.name.as_str())
     }
 }
 

@@ -18,7 +18,7 @@ use crate::replay::Step;
 use follow::Follower;
 use mm_model::env::{Call, Env, Event, Question};
 use mm_model::machine::Fuse;
-use mm_model::scenario::Scenario;
+use mm_model::scenario::{InodeConfig, Scenario};
 use mm_model::state::State;
 use mm_model::world::World;
 
@@ -63,7 +63,7 @@ pub fn identify(
     fuse: Fuse,
     path: &Counterexample,
 ) -> Result<Option<Identity>, usize> {
-    if !scenario.inodes.iter().any(|inode| inode.is_pooled()) {
+    if !scenario.inodes.iter().any(InodeConfig::is_pooled) {
         return Ok(None);
     }
     if path.steps.len() > STEPS_MOST {

@@ -198,6 +198,7 @@ impl Reader<'_> {
             | Event::Unused(..)
             | Event::Restarted(_)
             | Event::Signalled(_)
+            | Event::Turned(..)
             | Event::Wrapped(_)
             | Event::ReadAhead(_) => self.count(What::Event(event)),
         }

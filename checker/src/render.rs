@@ -76,6 +76,10 @@ pub fn event(scenario: &Scenario, event: &Event) -> String {
         Event::Signalled(actor) => {
             format!("signals {}", scenario.actors[actor.index()].name)
         }
+        Event::Turned(file, by) => {
+            let name = &scenario.file(*file).name;
+            format!("turns {name} by {}", pages(*by))
+        }
         Event::Wrapped(wrap) => format!("unsigned arithmetic wraps: {}", <&str>::from(wrap)),
         Event::ReadAhead(RequestSummary { marks, batch_reclaims, .. }) => {
             format!(
@@ -109,6 +113,7 @@ pub fn happened(scenario: &Scenario, events: &[Event]) -> Vec<String> {
         | Event::Fulfilled(..)
         | Event::Restarted(_)
         | Event::Signalled(_)
+        | Event::Turned(..)
         | Event::Wrapped(_)
         | Event::ReadAhead(_)
         | Event::End(..) => true,

@@ -29,7 +29,7 @@ pub use tree::Key;
 
 use crate::claim::Claim;
 use mm_model::design::Design;
-use mm_model::scenario::Scenario;
+use mm_model::scenario::{InodeConfig, Scenario};
 use std::collections::BTreeMap;
 
 /// When a spec is checked.
@@ -105,7 +105,7 @@ impl Spec {
 
     /// Whether pages of a file are only counted.
     pub fn counts_pages(&self) -> bool {
-        self.points.iter().any(|point| point.scenario.inodes.iter().any(|inode| inode.is_pooled()))
+        self.points.iter().any(|point| point.scenario.inodes.iter().any(InodeConfig::is_pooled))
     }
 
     /// The scenario under a design, at the first point of its sweep.

@@ -274,6 +274,8 @@ pub enum Event {
     Restarted(Operation),
     /// The actor was sent a signal.
     Signalled(ActorId),
+    /// A file whose pages lie in a ring was turned by so many pages, and nothing changed for anybody.
+    Turned(FileId, Pages),
     /// An operation ended, with 0 or the error's number.
     End(Operation, Gfp, i64),
     /// Unsigned arithmetic of the kernel wrapped.

@@ -30,6 +30,7 @@ pub mod mm;
 pub mod page_cache;
 pub mod pooling;
 pub mod property;
+pub mod ring;
 pub mod scenario;
 pub mod state;
 pub mod step;

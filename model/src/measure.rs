@@ -167,6 +167,7 @@ impl Moment<'_> {
                 | Event::Unused(..)
                 | Event::Restarted(_)
                 | Event::Signalled(_)
+                | Event::Turned(..)
                 | Event::End(..)
                 | Event::Wrapped(_)
                 | Event::ReadAhead(_),

@@ -85,9 +85,6 @@ fn move_window(ra: &mut FileRaState, here: PageIndex, by: Pages) {
 /// Forgets which pages of the file are cached, because a new access begins.
 pub(crate) fn forget(kernel: &mut Ctx<'_>, file: FileId) {
     let inode = kernel.scenario.file(file).inode;
-    if !kernel.scenario.inodes[inode.index()].is_pooled() {
-        return;
-    }
     for folio in kernel.world.inodes[inode.index()].cache.folios().collect::<Vec<_>>() {
         let ended = kernel.scenario.policy.file.io == Io::File;
         if ended || !folio.flags.contains(FolioFlags::LOCKED) {

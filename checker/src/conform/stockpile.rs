@@ -81,6 +81,7 @@ impl Env for Stubs {
             | Event::Unused(..)
             | Event::Restarted(_)
             | Event::Signalled(_)
+            | Event::Turned(..)
             | Event::Wrapped(_)
             | Event::ReadAhead(_) => {}
         }

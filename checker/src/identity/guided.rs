@@ -100,6 +100,7 @@ impl Env for Guided<'_> {
             | Event::Unused(..)
             | Event::Restarted(_)
             | Event::Signalled(_)
+            | Event::Turned(..)
             | Event::End(..)
             | Event::Wrapped(_)
             | Event::ReadAhead(_) => {}

@@ -181,6 +181,7 @@ impl Account {
             | Event::Unused(..)
             | Event::Restarted(_)
             | Event::Signalled(_)
+            | Event::Turned(..)
             | Event::End(..)
             | Event::Wrapped(_)
             | Event::ReadAhead(_) => self.events.push(event),

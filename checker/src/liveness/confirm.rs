@@ -112,6 +112,7 @@ fn goes_on(scenario: &Scenario, step: &Step) -> bool {
         | Event::Unused(..)
         | Event::Restarted(_)
         | Event::Signalled(_)
+        | Event::Turned(..)
         | Event::Wrapped(_)
         | Event::ReadAhead(_) => false,
     };

@@ -58,6 +58,11 @@ fn qualified(checked: &Checked) -> String {
             "    pages of {pooled} are only counted: what holds, holds of large files"
         );
     }
+    let rings: Vec<&str> = checked.rings().collect();
+    if !rings.is_empty() {
+        let rings = rings.join(", ");
+        let _ = writeln!(text, "    pages of {rings} lie in a ring, which has no start and no end");
+    }
     for group in checked.interchangeable() {
         let tasks = group.join(", ");
         let _ = writeln!(text, "    {tasks} stand for one another: safety alone is judged");

@@ -30,6 +30,9 @@ struct Result<'a> {
     /// Files of whose pages most are only counted: what holds, holds of large files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     large_files: Vec<&'a str>,
+    /// Files whose last page lies before the first: none has a start or an end.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    rings: Vec<&'a str>,
     /// Tasks that stand for one another: safety alone is judged.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     interchangeable: Vec<Vec<&'a str>>,
@@ -131,6 +134,7 @@ fn result(checked: &Checked) -> Result<'_> {
         base: &checked.design.base,
         point: checked.point.values.iter().map(|(name, value)| (name.as_str(), *value)).collect(),
         large_files: checked.pooled().collect(),
+        rings: checked.rings().collect(),
         interchangeable: checked.interchangeable().collect(),
         complete: checked.stopped.is_none(),
         states: checked.states,

@@ -50,12 +50,13 @@ fn row(checked: &Checked) -> String {
     )
 }
 
-/// The file of the spec; what holds is said of large files where a file is pooled, and safety alone
-/// is judged where tasks stand for one another.
+/// The file of the spec; what holds is said of large files where a file is pooled, of rings where
+/// one has no start and no end, and safety alone is judged where tasks stand for one another.
 fn named_spec(checked: &Checked) -> String {
     let large = if checked.pooled().next().is_some() { " (of large files)" } else { "" };
+    let ring = if checked.rings().next().is_some() { " (of rings)" } else { "" };
     let safety = if checked.symmetry.is_some() { " (safety)" } else { "" };
-    format!("{}{large}{safety}", checked.spec)
+    format!("{}{large}{ring}{safety}", checked.spec)
 }
 
 fn list(checked: &Checked, judged: &[Judged], wanted: impl Fn(&Judged) -> bool) -> String {

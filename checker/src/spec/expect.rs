@@ -125,7 +125,8 @@ fn of_design(
                 let actor = |name: &str| actors.iter().position(|actor| actor.name == name);
                 match Claim::parse(key, |name| actor(name).map(ActorId::from)) {
                     Some(claim)
-                        if claim.tells_pages_apart() && inodes.iter().any(|it| it.is_pooled()) =>
+                        if claim.tells_pages_apart()
+                            && inodes.iter().any(InodeConfig::is_pooled) =>
                     {
                         let message = format!("`{}` of pages that are only counted", entry.key);
                         let hint = "which of them nobody has used is known as long as a file is \

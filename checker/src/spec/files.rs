@@ -1,6 +1,7 @@
 //! `[[file]]`: open files and their pages.
 
 mod pooled;
+mod ring;
 mod uses;
 pub(super) use pooled::Around;
 pub(super) use uses::{devices, settle};
@@ -121,7 +122,8 @@ fn same_inode(
 }
 
 /// Keys of the pages, which two open files of one inode share.
-const OF_INODE: [&str; 6] = ["pages", "min-order", "max-order", "expands", "cached", "pooled"];
+const OF_INODE: [&str; 7] =
+    ["pages", "min-order", "max-order", "expands", "cached", "pooled", "ring"];
 
 fn inode(source: &mut Source<'_>, table: &Table<'_>, name: &str) -> Option<InodeConfig> {
     let pages = table.require(source, keys::FILE.name, "pages")?;
@@ -138,23 +140,7 @@ fn inode(source: &mut Source<'_>, table: &Table<'_>, name: &str) -> Option<Inode
         source.problem(at, message);
         return None;
     }
-    let pooled = match table.get("pooled") {
-        Some(value) => value.flag(source, "pooled")?,
-        None => false,
-    };
-    if pooled && max_order > 0 {
-        let at =
-            table.get("max-order").or(table.get("min-order")).map_or(table.at, |value| value.at);
-        let message = format!("`pooled` beside large folios, up to order {max_order}");
-        let hint = "a large folio is freed whole, and pages that are only counted are not";
-        source.problem_with_hint(at, message, hint);
-    }
-    if pooled && pages > POOLED_MOST.0 {
-        let at = table.get("pages").map_or(table.at, |value| value.at);
-        let message = format!("`pages` is `{pages}`, more than a pooled file needs to have");
-        let hint = "it stands for a large file: a window of it is enough, and at most 64 pages";
-        source.problem_with_hint(at, message, hint);
-    }
+    let layout = layout(source, table, pages, max_order)?;
     let expands = match table.get("expands") {
         Some(value) => Some(expand(source, value)?),
         None => None,
@@ -182,8 +168,51 @@ fn inode(source: &mut Source<'_>, table: &Table<'_>, name: &str) -> Option<Inode
         cached,
         expands,
         shared: false,
-        layout: if pooled { Layout::Pooled } else { Layout::Line },
+        layout,
     })
+}
+
+/// Which of its pages are told apart.
+fn layout(
+    source: &mut Source<'_>,
+    table: &Table<'_>,
+    pages: u64,
+    max_order: u64,
+) -> Option<Layout> {
+    let mut flag = |key| match table.get(key) {
+        Some(value) => value.flag(source, key),
+        None => Some(false),
+    };
+    let (layout, key, hint) = match (flag("pooled")?, flag("ring")?) {
+        (false, false) => return Some(Layout::Line),
+        (true, false) => {
+            let hint = "a large folio is freed whole, and pages that are only counted are not";
+            (Layout::Pooled, "pooled", hint)
+        }
+        (false, true) => {
+            let hint = "a large folio lies at a multiple of its size, and a ring is turned";
+            (Layout::Ring, "ring", hint)
+        }
+        (true, true) => {
+            let at = table.get("ring").map_or(table.at, |value| value.at);
+            let hint = "in a ring every page has its identity, in a pooled file only a few";
+            source.problem_with_hint(at, "`ring` beside `pooled`".to_owned(), hint);
+            return None;
+        }
+    };
+    if max_order > 0 {
+        let at =
+            table.get("max-order").or(table.get("min-order")).map_or(table.at, |value| value.at);
+        let message = format!("`{key}` beside large folios, up to order {max_order}");
+        source.problem_with_hint(at, message, hint);
+    }
+    if layout == Layout::Pooled && pages > POOLED_MOST.0 {
+        let at = table.get("pages").map_or(table.at, |value| value.at);
+        let message = format!("`pages` is `{pages}`, more than a pooled file needs to have");
+        let hint = "it stands for a large file: a window of it is enough, and at most 64 pages";
+        source.problem_with_hint(at, message, hint);
+    }
+    Some(layout)
 }
 
 /// `blocks ORDER` or `range FIRST LAST`.

@@ -255,6 +255,12 @@ pub const FILE: Section = Section {
              default.",
         ),
         key(
+            "ring",
+            "Whether its last page lies before its first, for a file of one task that is mapped at \
+             random: `fault` and `access` then say how many pages behind the page of the one before, \
+             once round the ring at the most; `false` by default.",
+        ),
+        key(
             "ra",
             "Its readahead state at the start: a table of `start`, `size`, `async-size`, `order`, \
              `mmap-miss` and `prev-pos` (a byte); as just opened by default.",

@@ -16,12 +16,13 @@ mod explore;
 mod explorer;
 mod flagship_docs;
 mod lasso;
+mod layouts;
 mod limits_docs;
 mod list;
 mod loops_docs;
 mod mails_docs;
 mod messages;
-mod pooled;
+
 mod reach_docs;
 mod readahead_docs;
 mod readers;

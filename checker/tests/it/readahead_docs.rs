@@ -73,6 +73,7 @@ impl Env for Heard {
             | Event::Unused(..)
             | Event::Restarted(_)
             | Event::Signalled(_)
+            | Event::Turned(..)
             | Event::Wrapped(_) => {}
         }
     }

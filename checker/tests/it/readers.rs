@@ -83,6 +83,7 @@ fn wraps(scenario: &Scenario) -> BTreeSet<&'static str> {
                 | Event::Unused(..)
                 | Event::Restarted(_)
                 | Event::Signalled(_)
+                | Event::Turned(..)
                 | Event::ReadAhead(_) => None,
             });
             wraps.extend(wrapped);

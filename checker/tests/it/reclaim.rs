@@ -146,6 +146,7 @@ fn explore(scenario: &Scenario, fuse: Fuse) -> Seen {
                     | Event::Reclaimed(..)
                     | Event::Unused(..)
                     | Event::Signalled(_)
+                    | Event::Turned(..)
                     | Event::Wrapped(_)
                     | Event::ReadAhead(_) => {}
                 }
@@ -277,6 +278,7 @@ fn only_the_last_attempt_sees_what_another_cpu_has_collected() {
             | Event::Unused(..)
             | Event::Restarted(_)
             | Event::Signalled(_)
+            | Event::Turned(..)
             | Event::Wrapped(_)
             | Event::ReadAhead(_) => None,
         });

@@ -101,7 +101,8 @@ impl Env for Run {
             | Event::Reclaimed(..)
             | Event::Unused(..)
             | Event::Restarted(_)
-            | Event::Signalled(_) => {}
+            | Event::Signalled(_)
+            | Event::Turned(..) => {}
         }
     }
 

@@ -9,6 +9,7 @@ mod files;
 mod garbled;
 mod inputs;
 mod lists;
+mod ring;
 mod symmetry;
 mod top_level;
 mod world;

@@ -64,6 +64,7 @@ impl Env for Quiet {
             | Event::Unused(..)
             | Event::Restarted(_)
             | Event::Signalled(_)
+            | Event::Turned(..)
             | Event::ReadAhead(_) => {}
         }
     }

@@ -58,6 +58,7 @@ fn gave_up(step: &Transition<'_>) -> Option<Target> {
             | Event::Unused(..)
             | Event::Restarted(_)
             | Event::Signalled(_)
+            | Event::Turned(..)
             | Event::Wrapped(_)
             | Event::ReadAhead(_)
             | Event::End(..) => {}

@@ -26,6 +26,7 @@ pub(super) const PROPERTY: Property = Property {
             | Event::Unused(..)
             | Event::Restarted(_)
             | Event::Signalled(_)
+            | Event::Turned(..)
             | Event::Wrapped(_)
             | Event::ReadAhead(_) => true,
         })

@@ -26,6 +26,7 @@ pub(super) fn ended(events: &[Event]) -> impl Iterator<Item = &RequestSummary> {
         | Event::Unused(..)
         | Event::Restarted(_)
         | Event::Signalled(_)
+        | Event::Turned(..)
         | Event::End(..)
         | Event::Wrapped(_) => None,
     })

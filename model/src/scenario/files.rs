@@ -77,6 +77,9 @@ pub enum Layout {
     /// All, from the first to the last.
     #[default]
     Line,
+    /// All, and the last one lies before the first. Only how they lie to each other matters, so the
+    /// file is turned until the page of the running access is where it always is.
+    Ring,
     /// Those that the running access may still need; older ones are only counted.
     Pooled,
 }

@@ -2,6 +2,7 @@
 
 use super::Files;
 use super::pooled::{self, Around};
+use super::ring;
 use crate::spec::problem::Source;
 use mm_model::ids::{CpuId, FileId, InodeId, MemcgId};
 use mm_model::scenario::{
@@ -56,7 +57,9 @@ pub(in crate::spec) fn settle(
     }
     for at in 0..files.open.len() {
         let mine: Vec<&Op> = actors.iter().flat_map(program).collect();
-        if let Some((message, hint)) = pooled::objection(files, &mine, around, at) {
+        let pooled = pooled::objection(files, &mine, around, at);
+        let ring = || ring::objection(files, &mine, around.policy, at);
+        if let Some((message, hint)) = pooled.or_else(ring) {
             source.problem_with_hint(files.at[at], message, hint);
         }
     }

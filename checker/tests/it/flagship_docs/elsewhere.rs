@@ -128,12 +128,6 @@ pub(super) const POINTS_ELSEWHERE: &[Elsewhere] = &[
         ("readahead/read-of-several-folios", "linux-7.3"),
     ),
     points(
-        "do_async_mmap_readahead",
-        &["StoreMiss"],
-        "misses are not counted (`mmap_lotsamiss = 0`)",
-        ("readahead/uses-of-a-mapping", "linux-7.3"),
-    ),
-    points(
         "read_pages",
         &["Expand", "Read"],
         "no file system that asks for more",
@@ -199,11 +193,6 @@ pub(super) const ANSWERS_ELSEWHERE: &[Elsewhere] = &[
         ("high/max-writer-of-a-dying-group", "linux-7.3"),
     ),
     answer("a system call begins anew", "no signals", ("reclaim/one-signal", "linux-7.3")),
-    answer(
-        "a task chooses the page",
-        "the second of its window; the nightly `faults/two-at-random` has the first as well",
-        ("readahead/cap-of-a-fault", BATCH),
-    ),
     nowhere(
         "of several reads a later one ends first",
         &[],

@@ -18,7 +18,8 @@ use crate::mm::readahead::force_page_cache_ra::ForcePageCacheRa;
 use crate::mm::readahead::page_cache_ra_order::PageCacheRaOrder;
 use crate::mm::swap::folio_add_lru::folio_add_lru;
 use crate::pooling::{advance, forget};
-use crate::scenario::{Op, Pick, Where};
+use crate::ring::turn;
+use crate::scenario::{Layout, Op, Pick, Where};
 use crate::step::Ctx;
 use crate::units::{PageIndex, Pages};
 use crate::world::FileRaState;
@@ -134,14 +135,20 @@ fn enter_file(op: Op, kernel: &mut Ctx<'_>) -> Entry {
 const PAGE_SIZE: u64 = 4096;
 
 /// Where an operation on a file begins, in units of so many to the page. Of a pooled file, pages
-/// that it can't come back to are only counted from now on.
+/// that it can't come back to are only counted from now on. In a ring it is so far behind the page
+/// of the operation before.
 fn begin(kernel: &mut Ctx<'_>, file: FileId, at: Where, page: u64) -> u64 {
-    match at {
-        Where::At(range) => {
+    match (at, kernel.scenario.inode(file).layout) {
+        (Where::At(range), Layout::Line) => pick(kernel, range),
+        (Where::At(range), Layout::Pooled) => {
             forget(kernel, file);
             pick(kernel, range)
         }
-        Where::Next => advance(kernel, file).0 * page,
+        (Where::At(range), Layout::Ring) => {
+            let by = Pages(pick(kernel, range));
+            turn(kernel, file, by).0 * page
+        }
+        (Where::Next, _) => advance(kernel, file).0 * page,
     }
 }
 
