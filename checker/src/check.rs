@@ -10,7 +10,7 @@ use crate::ladder::{of_each, standing};
 use crate::liveness::{Answer, Fairness, livelock, starvation, waiting};
 use crate::node::Reduction;
 use crate::replay::{Step, replay};
-use crate::spec::{NamedDesign, Point, Spec};
+use crate::spec::{Asked, NamedDesign, Point, Spec};
 use crate::symmetry::Symmetry;
 use crate::value::{Expected, Value};
 use crate::verdict::{Trace, Verdict};
@@ -181,8 +181,7 @@ impl Judged {
 
     /// Its name in a spec.
     pub fn name(&self, scenario: &Scenario) -> String {
-        let claim = self.claim.name(scenario);
-        if self.threshold { format!("threshold {claim}") } else { claim }
+        Asked { claim: self.claim, threshold: self.threshold }.name(scenario)
     }
 
     /// The answer in one word.

@@ -21,7 +21,7 @@ mod world;
 
 pub use actors::{FLAGS, FlagDoc};
 pub use designs::{design_file, from_preset, preset};
-pub use expect::Expectations;
+pub use expect::{Asked, Expectations, asked};
 pub use ops::{OPS, OpDoc};
 pub use parse::parse;
 pub use problem::{Problem, Problems, near, place};

@@ -6,7 +6,7 @@ use crate::check::{Judged, Options, Swept, sweep};
 use crate::cli::{Bless, Engine};
 use crate::report::progress::{Shown, Style};
 use crate::spec::pin::{Pins, pin};
-use crate::spec::{Problems, Spec, library, parse};
+use crate::spec::{Problems, Spec, asked, library, parse};
 use crate::status::Outcome;
 use crate::value::Expected;
 use mm_model::machine::Fuse;
@@ -78,7 +78,11 @@ impl Program<'_> {
             }
         }
         let old = library::read(file)?;
-        let new = pin(&old, &pins);
+        let scenario = spec.scenario(&spec.designs[0].design);
+        let usual = |key: &str| {
+            asked(key, &scenario.actors).map_or_else(|| key.to_owned(), |it| it.name(&scenario))
+        };
+        let new = pin(&old, &pins, usual);
         confirm(spec, &new, &pins);
         if new != old {
             fs::write(file, &new).map_err(|error| {

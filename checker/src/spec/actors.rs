@@ -63,6 +63,8 @@ pub(super) struct Places<'a> {
     pub(super) file_names: Vec<&'a str>,
     /// Whether the spec has `[ram]`.
     pub(super) ram: bool,
+    /// Whether passes walk lists, as far as that is known.
+    pub(super) walks: bool,
 }
 
 impl Places<'_> {

@@ -9,7 +9,7 @@ use crate::value::{Expected, Threshold, Value};
 use crate::verdict::Verdict;
 use mm_model::design::PRESETS;
 use mm_model::ids::ActorId;
-use mm_model::scenario::{ActorConfig, InodeConfig};
+use mm_model::scenario::{ActorConfig, InodeConfig, Scenario};
 use std::collections::BTreeMap;
 use strum::VariantArray;
 
@@ -66,13 +66,38 @@ pub(super) fn read(
     expectations
 }
 
+/// What a key of expectations asks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Asked {
+    /// Of what.
+    pub claim: Claim,
+    /// From which value of a sweep on it holds.
+    pub threshold: bool,
+}
+
+impl Asked {
+    /// The key, as it is usually spelled.
+    pub fn name(self, scenario: &Scenario) -> String {
+        let claim = self.claim.name(scenario);
+        if self.threshold { format!("{THRESHOLD}{claim}") } else { claim }
+    }
+}
+
+/// What a key asks; nothing if it is no claim.
+pub fn asked(key: &str, actors: &[ActorConfig]) -> Option<Asked> {
+    let (threshold, key) = match key.strip_prefix(THRESHOLD) {
+        Some(claim) => (true, claim),
+        None => (false, key),
+    };
+    let actor = |name: &str| actors.iter().position(|actor| actor.name == name);
+    let claim = Claim::parse(key, |name| actor(name).map(ActorId::from))?;
+    Some(Asked { claim, threshold })
+}
+
 /// Refuses what can't be asked where tasks stand for one another.
 fn only_safety(source: &mut Source<'_>, table: &Table<'_>, actors: &[ActorConfig]) {
     for entry in &table.entries {
-        let key = entry.key.strip_prefix(THRESHOLD).unwrap_or(&entry.key);
-        let actor = |name: &str| actors.iter().position(|actor| actor.name == name);
-        let claim = Claim::parse(key, |name| actor(name).map(ActorId::from));
-        if claim.is_some_and(|claim| !claim.is_safety()) {
+        if asked(&entry.key, actors).is_some_and(|asked| !asked.claim.is_safety()) {
             let hint = "with `symmetry`, a task may be another one from step to step: only safety \
                         can be asked";
             source.problem_with_hint(
@@ -109,6 +134,7 @@ fn of_design(
     (actors, inodes): (&[ActorConfig], &[InodeConfig]),
 ) -> Expectations {
     let mut expected = Expectations::default();
+    let mut before: Vec<(Asked, &str)> = Vec::new();
     for entry in &table.entries {
         match entry.key.as_str() {
             "states" | "transitions" if root.get("sweep").is_some() => {
@@ -117,34 +143,38 @@ fn of_design(
             }
             "states" => expected.states = count(source, entry),
             "transitions" => expected.transitions = count(source, entry),
-            key => {
-                let (threshold, key) = match key.strip_prefix(THRESHOLD) {
-                    Some(claim) => (true, claim),
-                    None => (false, key),
-                };
-                let actor = |name: &str| actors.iter().position(|actor| actor.name == name);
-                match Claim::parse(key, |name| actor(name).map(ActorId::from)) {
-                    Some(claim)
-                        if claim.tells_pages_apart()
-                            && inodes.iter().any(InodeConfig::is_pooled) =>
-                    {
-                        let message = format!("`{}` of pages that are only counted", entry.key);
-                        let hint = "which of them nobody has used is known as long as a file is \
-                                    not `pooled`; `pages-evicted-unused per-each OPERATION` counts \
-                                    them when they are forgotten";
-                        source.problem_with_hint(entry.key_at, message, hint);
+            key => match asked(key, actors) {
+                Some(Asked { claim, .. })
+                    if claim.tells_pages_apart() && inodes.iter().any(InodeConfig::is_pooled) =>
+                {
+                    let message = format!("`{key}` of pages that are only counted");
+                    let hint = "which of them nobody has used is known as long as a file is \
+                                not `pooled`; `pages-evicted-unused per-each OPERATION` counts \
+                                them when they are forgotten";
+                    source.problem_with_hint(entry.key_at, message, hint);
+                }
+                Some(asked) => {
+                    match before.iter().find(|(other, _)| *other == asked) {
+                        Some((_, other)) => {
+                            let message = format!("`{key}` asks what `{other}` asks above");
+                            source.problem(entry.key_at, message);
+                        }
+                        None => before.push((asked, key)),
                     }
-                    Some(claim) if threshold => {
+                    let Asked { claim, threshold } = asked;
+                    if threshold {
                         let from = from(source, root, entry, claim);
                         from.and_then(|from| expected.thresholds.insert(claim, from));
-                    }
-                    Some(claim) => {
+                    } else {
                         let answer = answer(source, entry, claim);
                         answer.and_then(|answer| expected.answers.insert(claim, answer));
                     }
-                    None => unknown(source, root, entry, key, actors),
                 }
-            }
+                None => {
+                    let key = key.strip_prefix(THRESHOLD).unwrap_or(key);
+                    unknown(source, root, entry, key, actors);
+                }
+            },
         }
     }
     expected

@@ -181,6 +181,11 @@ fn op(
         }
         "signal" => Some(Op::Signal { actor: task(source, value, places, words[1])? }),
         _ => {
+            if !places.walks {
+                let message = format!("`{}` where the world answers for passes", shorten(text));
+                let hint = "only a pass that walks lists looks at folios: `pass = \"walked\"`";
+                source.problem_with_hint(value.at, message, hint);
+            }
             let nr_folios = number(source, value, words[2], "folios", 1);
             let flags = folio_flag(source, value, words[1]);
             Some(Op::Mark { flags: flags?, set: name == "set", nr_folios: nr_folios? })

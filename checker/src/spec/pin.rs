@@ -15,12 +15,12 @@ pub struct Pins {
     pub counts: Option<(u64, u64)>,
 }
 
-/// The text of a spec with these expectations. Comments stay with their entries, and entries that
-/// say something else stay behind the pinned ones.
+/// The text of a spec with these expectations. Comments stay with their entries, however `usual`
+/// spells what these ask; entries that have no answer go.
 ///
 /// # Panics
 /// If the text is no spec, which whoever searched it has parsed.
-pub fn pin(text: &str, pins: &[Pins]) -> String {
+pub fn pin(text: &str, pins: &[Pins], usual: impl Fn(&str) -> String) -> String {
     let mut document: DocumentMut = text.parse().expect("a spec is TOML");
     let root = document.as_table_mut();
     let expect = table_of(root, "expect");
@@ -33,7 +33,7 @@ pub fn pin(text: &str, pins: &[Pins]) -> String {
         if new {
             table.decor_mut().set_prefix("\n");
         }
-        fill(table, pins);
+        fill(table, pins, &usual);
     }
     let mut text = document.to_string();
     if !text.ends_with('\n') {
@@ -59,7 +59,7 @@ fn table_of<'t>(parent: &'t mut Table, name: &str) -> &'t mut Table {
     table
 }
 
-fn fill(table: &mut Table, pins: &Pins) {
+fn fill(table: &mut Table, pins: &Pins, usual: impl Fn(&str) -> String) {
     let number = |number: u64| value(i64::try_from(number).expect("a search ends before that"));
     let answer = |expected: &Expected| match expected.json().as_u64() {
         Some(found) => number(found),
@@ -69,15 +69,20 @@ fn fill(table: &mut Table, pins: &Pins) {
     let counts = pins.counts.map(|(states, transitions)| {
         [("states", number(states)), ("transitions", number(transitions))]
     });
-    let mut entries: Vec<(Key, Item)> = answers
+    let written_as = |table: &Table, name: &str| {
+        table.iter().map(|(key, _)| key.to_owned()).find(|key| usual(key) == name)
+    };
+    let entries: Vec<(Key, Item)> = answers
         .chain(counts.into_iter().flatten())
-        .map(|(name, new)| match table.remove_entry(name) {
-            Some((key, old)) => (key, replaced(old, new)),
-            None => (Key::new(name), new),
+        .map(|(name, new)| {
+            let old = written_as(table, name).and_then(|key| table.remove_entry(&key));
+            match old {
+                Some((key, old)) => (key, replaced(old, new)),
+                None => (Key::new(name), new),
+            }
         })
         .collect();
-    let others: Vec<String> = table.iter().map(|(name, _)| name.to_owned()).collect();
-    entries.extend(others.iter().filter_map(|name| table.remove_entry(name)));
+    table.clear();
     let width = entries.iter().map(|(key, _)| written(key).chars().count()).max();
     for (mut key, item) in entries {
         let pad = width.unwrap_or_default() - written(&key).chars().count() + 1;

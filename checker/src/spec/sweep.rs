@@ -24,11 +24,17 @@ pub(super) fn points(source: &mut Source<'_>, root: &Table<'_>) -> Vec<Values> {
             let message = format!("`{}` can't be the name of a parameter", shorten(&entry.key));
             source.problem(entry.key_at, message);
         }
-        let Some(values) = values(source, &entry.key, &entry.value) else { continue };
+        // One value stands for those that can't be used, so that the rest is looked at as well.
+        let mut values = values(source, &entry.key, &entry.value).unwrap_or_else(|| vec![1]);
         if points.len() * values.len() > POINTS_MOST {
             let message = format!("the sweep has more than {POINTS_MOST} points");
             source.problem(entry.key_at, message);
-            continue;
+            values.truncate(1);
+        }
+        if word_is(&entry.key) && !root.entries.iter().any(|other| uses(&other.value, &entry.key)) {
+            let message = format!("nothing in the spec is `${}`", entry.key);
+            let hint = "a parameter stands, behind a `$`, where a number does";
+            source.problem_with_hint(entry.key_at, message, hint);
         }
         let with = |point: &Values, value: u64| {
             let mut point = point.clone();
@@ -41,6 +47,16 @@ pub(super) fn points(source: &mut Source<'_>, root: &Table<'_>) -> Vec<Values> {
             .collect();
     }
     points
+}
+
+/// Whether a value has the parameter in it.
+fn uses(value: &Value<'_>, name: &str) -> bool {
+    match &value.kind {
+        Kind::Text(text) => text.split(' ').any(|word| word.strip_prefix('$') == Some(name)),
+        Kind::List(list) => list.iter().any(|item| uses(item, name)),
+        Kind::Table(table) => table.entries.iter().any(|entry| uses(&entry.value, name)),
+        Kind::Number(_) | Kind::Flag(_) | Kind::Other => false,
+    }
 }
 
 /// `[2, 3]`, or `"2..12"`, which has both ends.

@@ -135,3 +135,18 @@ fn a_spec_of_the_binary_can_not_be_blessed() {
     assert_eq!(ran.status, 2, "{}", ran.all());
     assert!(ran.err.contains("compiled into the binary"), "{}", ran.all());
 }
+
+#[test]
+fn what_is_spelled_otherwise_is_replaced_and_what_has_no_answer_goes() {
+    let spec = Written::new(&SPEC.replace(
+        "\"livelock-free charge\" = \"holds\"",
+        "\"livelock-free charge under weak\" = \"violated\" # is it?\n\"reclaim-passes per read\" = 4",
+    ));
+    let blessed = spec.run(&["bless", "@"], mmcheck);
+    assert_eq!(blessed.status, 0, "{}", blessed.all());
+    let text = spec.text();
+    let lines: Vec<&str> = text.lines().filter(|line| line.contains("is it?")).collect();
+    assert_eq!(lines, ["\"livelock-free charge under weak\" = \"holds\" # is it?"]);
+    assert!(!text.contains("per read"), "{text}");
+    assert_eq!(spec.run(&["check", "@"], mmcheck).status, 0);
+}

@@ -116,8 +116,10 @@ fn lists_that_cannot_be_read() {
 fn lists_no_pass_looks_at() {
     assert_snapshot!(walked_with("\"walked\"", "\"answered\""), @r#"
     bad.toml:12:9: `nodes` is `[["inactive-file 4", "active-anon 1 orde…`, but no pass looks at it
+    bad.toml:17:35: `set dirty 1` where the world answers for passes
 
     hint: passes look at lists and protection where they walk: `pass = "walked"` in `[granularity]`
+    hint: only a pass that walks lists looks at folios: `pass = "walked"`
     "#);
 }
 
@@ -150,4 +152,16 @@ fn kswapd_that_would_never_sleep_or_comes_twice() {
 #[test]
 fn more_memory_free_than_there_is() {
     assert_snapshot!(walked_with("free = 2", "free = 9"), @"bad.toml:8:8: `free` is `9`, more than the `total` of 8");
+}
+
+#[test]
+fn an_answered_pass_looks_at_no_flags() {
+    let answered = "title = \"A\"\n\n[[memcg]]\nname = \"job\"\n\n[[actor]]\nname = \"A\"\n\
+                    memcg = \"job\"\ndoes = [\"charge 1 kernel\", \"set dirty 1\", \"clear dirty 1\"]\n";
+    assert_snapshot!(of(answered), @r#"
+    bad.toml:9:28: `set dirty 1` where the world answers for passes
+    bad.toml:9:43: `clear dirty 1` where the world answers for passes
+
+    hint: only a pass that walks lists looks at folios: `pass = "walked"`
+    "#);
 }

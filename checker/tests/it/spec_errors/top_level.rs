@@ -96,3 +96,27 @@ fn all_independent_problems_are_reported_in_one_go() {
     hint: did you mean `ignored`?
     "#);
 }
+
+#[test]
+fn a_parameter_stands_somewhere_and_one_that_is_wrong_is_still_one() {
+    let swept = |limit: &str, sweep: &str| {
+        with(
+            "max = 4",
+            &format!("max = {limit}\n\n[sweep]\n{sweep}\n\n[[memcg]]\nname = \"other\""),
+        )
+    };
+    assert_snapshot!(swept("4", "limit = \"2..4\""), @"
+    bad.toml:16:1: nothing in the spec is `$limit`
+
+    hint: a parameter stands, behind a `$`, where a number does
+    ");
+    assert_snapshot!(swept("\"$limit\"", "limit = \"four\""), @r#"
+    bad.toml:16:9: `limit` is `"four"`, which is not a list of different numbers, or a range such as `"2..12"`
+    "#);
+    assert_snapshot!(swept("\"$limit\"", "limit = [1, 2]\nother = \"1..2000\""), @r#"
+    bad.toml:17:1: nothing in the spec is `$other`
+    bad.toml:17:9: `other` is `"1..2000"`, which is not a list of different numbers, or a range such as `"2..12"`
+
+    hint: a parameter stands, behind a `$`, where a number does
+    "#);
+}
