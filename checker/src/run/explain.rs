@@ -140,10 +140,14 @@ impl Program<'_> {
                 outcome = Outcome::Unknown;
                 writeln!(self.err, "{file}: the search of {design} was cut short")?;
             } else {
-                let what =
-                    asked.map_or_else(|| "nothing".to_owned(), |c| c.name(&checked.scenario));
-                let is = if asked.is_some() { "is not violated" } else { "is violated" };
-                writeln!(self.err, "{file}: {what} {is} under {design}")?;
+                let never =
+                    checked.judged.iter().filter(mine).all(|j| j.verdict == Verdict::Vacuous);
+                let what = match asked.map(|claim| claim.name(&checked.scenario)) {
+                    None => "nothing is violated".to_owned(),
+                    Some(claim) if never => format!("{claim} never applies"),
+                    Some(claim) => format!("{claim} is not violated"),
+                };
+                writeln!(self.err, "{file}: {what} under {design}")?;
             }
         }
         Ok(outcome)

@@ -3,13 +3,9 @@
 use super::actors::Places;
 use super::problem::{Problems, Source};
 use super::tree::{Table, names, parse as parse_tree};
-use super::{
-    NamedDesign, Point, Spec, Tier, actors, designs, expect, files, kernel, keys, sweep, world,
-};
+use super::{Point, Spec, Tier, actors, designs, expect, files, kernel, keys, sweep, world};
 use crate::symmetry::Symmetry;
-use mm_model::design::{Design, DrainQueue, DrainWait};
-use mm_model::ids::CpuId;
-use mm_model::scenario::{ActorKind, Io, Pass, Scenario};
+use mm_model::scenario::{Granularity, Io, Pass, Scenario};
 
 const TIERS: &[(&str, Tier)] = &[("pr", Tier::Pr), ("nightly", Tier::Nightly)];
 
@@ -66,9 +62,7 @@ fn read(
     let memcgs = world::memcgs(source, root, pass, of_files.evicts);
     let ram = world::ram(source, root);
     let mut files = files::read(source, root);
-    if pass == Pass::Walked && granularity.is_some() {
-        without_files(source, &files);
-    }
+    without_files(source, &files, granularity.as_ref());
     let mut places = Places {
         memcgs: &memcgs,
         memcg_names: names(root, "memcg"),
@@ -115,41 +109,15 @@ fn read(
         }],
     };
     alike(source, root, &spec);
-    flushed(source, root, &spec);
     Some(spec)
 }
 
 /// Refuses files where passes walk.
-fn without_files(source: &mut Source<'_>, files: &files::Files) {
-    if let Some(at) = files.at.first() {
+fn without_files(source: &mut Source<'_>, files: &files::Files, granularity: Option<&Granularity>) {
+    let walks = granularity.is_some_and(|granularity| granularity.reclaim.pass == Pass::Walked);
+    if let Some(at) = files.at.first().filter(|_| walks) {
         let hint = "the world answers for passes that free pages of files: `pass = \"answered\"`";
         source.problem_with_hint(*at, "there is a `[[file]]`, but passes walk lists", hint);
-    }
-}
-
-/// Refuses to wait for drains that nobody runs, which no kernel does.
-fn flushed(source: &mut Source<'_>, root: &Table<'_>, spec: &Spec) {
-    let Some(Point { scenario, .. }) = spec.points.first() else { return };
-    let actors = &scenario.actors;
-    let tasks = || actors.iter().filter(|it| matches!(it.kind, ActorKind::Task { .. }));
-    let worker = |cpu| {
-        actors.iter().any(|it| matches!(it.kind, ActorKind::DrainWorker) && it.task.cpu == cpu)
-    };
-    let nobody = |design: &Design| {
-        let queues = |cpu: CpuId| {
-            design.drain_queue == DrainQueue::EveryCpu || !scenario.cpus[cpu.index()].isolated
-        };
-        let others = |cpu| tasks().any(|other| other.task.cpu != cpu);
-        tasks().map(|it| it.task.cpu).find(|cpu| queues(*cpu) && !worker(*cpu) && others(*cpu))
-    };
-    let waits = |named: &&NamedDesign| named.design.drain_wait == DrainWait::Flush;
-    for named in spec.designs.iter().filter(waits) {
-        if let Some(cpu) = nobody(&named.design).filter(|_| scenario.stocks_in_use()) {
-            let at = root.get("design").map_or(0, |value| value.at);
-            let message = format!("`{}` waits for drains of CPU {}", named.name, cpu.0);
-            let hint = "nobody runs them: a `[[worker]]` for each CPU on which a task charges";
-            source.problem_with_hint(at, message, hint);
-        }
     }
 }
 

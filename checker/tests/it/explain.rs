@@ -259,3 +259,12 @@ nofail = "refused"
     assert!(!page.contains("alert(1)</script>"), "{page}");
     assert_eq!(page.matches("<script").count(), 2);
 }
+
+#[test]
+fn what_never_applies_has_no_story() {
+    let args =
+        ["explain", STARVES, "--design", "both-counted", "--property", "readahead-reclaim-cap"];
+    let ran = mmcheck(&args);
+    assert_eq!(ran.status, 4, "{}", ran.all());
+    assert!(ran.err.contains("readahead-reclaim-cap never applies under"), "{}", ran.err);
+}

@@ -2,7 +2,6 @@
 
 use super::{GOOD, of, with};
 use insta::assert_snapshot;
-use mm_checker::spec::parse;
 
 #[test]
 fn a_decision_is_unknown() {
@@ -107,26 +106,4 @@ fn a_claim_is_made_once() {
     bad.toml:31:1: `livelock-free charge under weak` asks what `livelock-free charge` asks above
     "
     );
-}
-
-#[test]
-fn a_drain_that_nobody_runs_is_not_waited_for() {
-    let second = "[[actor]]\nname = \"B\"\nmemcg = \"job\"\ncpu = 1\ndoes = [\"charge 1 kernel\"]\n\n[[worker]]";
-    let two = GOOD
-        .replace("memcg_charge_batch = 1", "memcg_charge_batch = 2")
-        .replace("[[worker]]", second)
-        .replace("noretry = \"ignored\"", "drain-wait = \"flush\"");
-    assert_snapshot!(of(&two), @"
-    bad.toml:31:2: `mine` waits for drains of CPU 1
-
-    hint: nobody runs them: a `[[worker]]` for each CPU on which a task charges
-    ");
-    for good in [
-        two.replace("memcg_charge_batch = 2", "memcg_charge_batch = 1"),
-        two.replace("[[worker]]\ncpu = 0", "[[worker]]\ncpu = 0\n\n[[worker]]\ncpu = 1"),
-        two.replace("cpu = 1", "cpu = 0"),
-        two.replace("flush", "no"),
-    ] {
-        parse("good.toml", &good).expect("it is right");
-    }
 }
