@@ -110,9 +110,7 @@ fn pins_of(swept: &Swept) -> Option<Pins> {
             all.any(|other| other.claim == judged.claim && answer(other) == answer(judged))
         })
     };
-    // A value that nothing has can't be expected.
-    let valued = |judged: &&Judged| judged.claim.is_verdict() || judged.value.is_some();
-    let judged = first.judged.iter().filter(same).filter(valued);
+    let judged = first.judged.iter().filter(same);
     Some(Pins {
         design: first.design.name.clone(),
         answers: judged.chain(&swept.thresholds).map(pin).collect(),

@@ -27,7 +27,7 @@ pub struct Expectations {
 }
 
 const VERDICTS: &[(&str, Verdict)] =
-    &[("holds", Verdict::Holds), ("violated", Verdict::Violated), ("vacuous", Verdict::Vacuous)];
+    &[("holds", Verdict::Holds), ("violated", Verdict::Violated), (VACUOUS, Verdict::Vacuous)];
 
 pub(super) fn read(
     source: &mut Source<'_>,
@@ -185,11 +185,17 @@ const THRESHOLD: &str = "threshold ";
 
 const UNBOUNDED: &str = "unbounded";
 
+/// What never applied has no value.
+const VACUOUS: &str = "vacuous";
+
 /// The answer to a claim, as a spec writes it.
 fn answer(source: &mut Source<'_>, entry: &Entry<'_>, claim: Claim) -> Option<Expected> {
     let Entry { key, value, .. } = entry;
     if claim.is_verdict() {
         return value.one_of(source, key, VERDICTS).map(Expected::Verdict);
+    }
+    if matches!(&value.kind, Kind::Text(text) if text == VACUOUS) {
+        return Some(Expected::Verdict(Verdict::Vacuous));
     }
     let answer = match (claim, &value.kind) {
         (Claim::Ladder(_), _) => {
@@ -212,7 +218,8 @@ fn answer(source: &mut Source<'_>, entry: &Entry<'_>, claim: Claim) -> Option<Ex
     if answer.is_none() {
         let fraction =
             if matches!(claim, Claim::Ratio(..)) { ", a fraction `\"p/q\"`" } else { "" };
-        value.wrong(source, key, &format!("a number{fraction} or `\"{UNBOUNDED}\"`"));
+        let words = format!("`\"{UNBOUNDED}\"` or `\"{VACUOUS}\"`");
+        value.wrong(source, key, &format!("a number{fraction}, {words}"));
     }
     answer.map(Expected::Value)
 }

@@ -107,3 +107,16 @@ fn a_claim_is_made_once() {
     "
     );
 }
+
+#[test]
+fn a_value_is_a_number_or_a_word() {
+    let claims = "\"reclaim-passes per charge\" = \"many\"\n\"ladder charge\" = \"holds\"\n\
+                  \"reclaim-passes per-each charge\" = \"1/0\"\n";
+    assert_snapshot!(with("charges-conserved = \"holds\"", claims), @r#"
+    bad.toml:30:31: `reclaim-passes per charge` is `"many"`, which is not a number, `"unbounded"` or `"vacuous"`
+    bad.toml:31:19: `ladder charge` can't be `holds`
+    bad.toml:32:36: `reclaim-passes per-each charge` is `"1/0"`, which is not a number, a fraction `"p/q"`, `"unbounded"` or `"vacuous"`
+
+    hint: the values of `ladder charge` are: none, livelock-free, starvation-free, wait-free
+    "#);
+}
