@@ -194,13 +194,15 @@ fn answer(source: &mut Source<'_>, entry: &Entry<'_>, claim: Claim) -> Option<Ex
     if claim.is_verdict() {
         return value.one_of(source, key, VERDICTS).map(Expected::Verdict);
     }
-    if matches!(&value.kind, Kind::Text(text) if text == VACUOUS) {
-        return Some(Expected::Verdict(Verdict::Vacuous));
-    }
     let answer = match (claim, &value.kind) {
         (Claim::Ladder(_), _) => {
-            let rungs: Vec<_> = Rung::VARIANTS.iter().map(|rung| (rung.name(), *rung)).collect();
-            return value.one_of(source, key, &rungs).map(Value::Rung).map(Expected::Value);
+            let rung = |rung: &Rung| (rung.name(), Expected::Value(Value::Rung(*rung)));
+            let mut words: Vec<_> = Rung::VARIANTS.iter().map(rung).collect();
+            words.push((VACUOUS, Expected::Verdict(Verdict::Vacuous)));
+            return value.one_of(source, key, &words);
+        }
+        (_, Kind::Text(text)) if text == VACUOUS => {
+            return Some(Expected::Verdict(Verdict::Vacuous));
         }
         (Claim::Ratio(..), Kind::Text(text)) if text == UNBOUNDED => {
             Some(Value::Ratio(Bound::Unbounded))

@@ -117,6 +117,6 @@ fn a_value_is_a_number_or_a_word() {
     bad.toml:31:19: `ladder charge` can't be `holds`
     bad.toml:32:36: `reclaim-passes per-each charge` is `"1/0"`, which is not a number, a fraction `"p/q"`, `"unbounded"` or `"vacuous"`
 
-    hint: the values of `ladder charge` are: none, livelock-free, starvation-free, wait-free
+    hint: the values of `ladder charge` are: none, livelock-free, starvation-free, wait-free, vacuous
     "#);
 }
