@@ -22,8 +22,8 @@ pub const fn here(ra_pages: Pages) -> PageIndex {
     PageIndex(ra_pages.0 / 2)
 }
 
-/// Turns the file until the page so far behind the one of the last access is where that was, and
-/// returns where that is.
+/// Turns the file until the page that comes so many after the one of the last access is where that
+/// was, and returns where that is.
 pub(crate) fn turn(kernel: &mut Ctx<'_>, file: FileId, by: Pages) -> PageIndex {
     let config = kernel.scenario.file(file);
     let (inode, here) = (config.inode, here(config.ra_pages));

@@ -257,8 +257,9 @@ pub const FILE: Section = Section {
         key(
             "ring",
             "Whether its last page lies before its first, for a file of one task that is mapped at \
-             random: `fault` and `access` then say how many pages behind the page of the one before, \
-             once round the ring at the most; `false` by default.",
+             random. `fault` and `access` then go to the page so many after the one of the access \
+             before (after page `ra-pages / 2` at first), round the ring: `0` is that page again, \
+             `1` the next. `false` by default.",
         ),
         key(
             "ra",

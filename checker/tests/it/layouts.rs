@@ -1,5 +1,6 @@
 //! Pages that are only counted, and those of a ring, against the same pages where they lie in a file.
 
+use crate::support;
 use mm_checker::check::{Options, check};
 use mm_checker::claim::Claim;
 use mm_checker::cli::Engine;
@@ -129,7 +130,7 @@ fn random_accesses_to_a_pooled_file_are_as_those_to_places_far_from_each_other()
 
 #[test]
 fn an_access_of_a_ring_is_as_one_in_the_middle_of_a_file() {
-    // How many pages behind the one before, in a ring of 16: back by two, there again, forth, and to
+    // How many pages after the one before, in a ring of 16: back by two, there again, forth, and to
     // the window of the first.
     let steps = [0, 14, 0, 3, 12, 6];
     let places: Vec<String> = [60, 58, 58, 61, 57, 63].map(|page: u64| page.to_string()).into();
@@ -193,4 +194,55 @@ fn a_ring_larger_than_the_memcg_decides_what_a_pooled_file_does() {
     let text = std::fs::read_to_string("../specs/faults/ring.toml").expect("it is there");
     let pooled = text.replace("ring     = true", "pooled   = true").replace("0..4", "1");
     same(&answers(&text), &answers(&pooled), "faults/ring");
+}
+
+#[test]
+fn a_file_with_little_more_than_a_window_hides_what_a_larger_one_shows() {
+    let short = std::fs::read_to_string("../specs/faults/ring-of-three.toml").expect("it is there");
+    let longer = short.replace("pages    = 3", "pages    = 4").replace("0..2", "0..3");
+    let starves = |text: &str| {
+        let spec = parse("ring.toml", text).expect("the spec is right");
+        support::answers(&spec, "starvation-free access")
+    };
+    assert_eq!(starves(&short), ["violated", "holds"]);
+    assert_eq!(starves(&longer), ["violated", "violated"]);
+}
+
+/// One task at random in a ring of so many pages, and in a pooled file: what is answered of each.
+fn ring_and_pooled(world: &str, max: u64, op: &str, asked: &str) -> impl Fn(u64) -> [String; 2] {
+    let head = format!(
+        "title = \"A task alone\"\n\n\
+         [kernel]\nswap_cluster_max = 1\nmemcg_charge_batch = 1\nmax_reclaim_retries = 1\n\
+         mmap_lotsamiss = 0\n\n[world]\n{world}\n\n[[memcg]]\nname = \"job\"\nmax = {max}\n"
+    );
+    let (op, asked) = (op.to_owned(), asked.to_owned());
+    move |pages| {
+        let kinds = [("ring", pages, format!("0..{}", pages - 1)), ("pooled", 8, "1".to_owned())];
+        kinds.map(|(kind, pages, places)| {
+            let text = format!(
+                "{head}\n[[file]]\nname = \"a\"\npages = {pages}\nra-pages = 2\n{kind} = true\n\n\
+                 [[actor]]\nname = \"A\"\nmemcg = \"job\"\ndoes = [\"{op} a {places}\"]\n\
+                 repeat = true\n\n[expect.\"linux-7.3\"]\n\"{asked}\" = \"vacuous\"\n"
+            );
+            let spec = parse("one.toml", &text).expect("the spec is right");
+            support::answers(&spec, &asked).remove(0)
+        })
+    }
+}
+
+#[test]
+fn a_ring_of_one_page_more_than_its_memcg_hides_what_one_of_two_more_shows() {
+    let world = "io = \"page\"\nevicts = \"fifo\"";
+    let both = ring_and_pooled(world, 2, "access", "readaheads per access");
+    assert_eq!(both(3), ["1", "unbounded"]);
+    assert_eq!(both(4), ["unbounded", "unbounded"]);
+}
+
+#[test]
+fn whoever_comes_back_to_a_page_can_wait_for_its_read() {
+    let world = "io = \"file\"\nevicts = \"fifo\"\nno-retry = true";
+    let both = ring_and_pooled(world, 1, "fault", "ladder fault");
+    for pages in 3..=5 {
+        assert_eq!(both(pages), ["starvation-free", "wait-free"], "{pages}");
+    }
 }

@@ -40,11 +40,13 @@ pub(super) fn objection(
         let hint = "a file system asks for blocks or ranges of a file with a start";
         Some((format!("the ring `{name}` is expanded"), hint))
     } else if file.ra_pages > WINDOW_MOST {
-        let hint = "a longer one has a mark, which leads to pages farther away: at most 3 pages";
-        Some((format!("the windows of the ring `{name}` are too long"), hint))
+        let hint =
+            "one of 4 has a mark, which leads to pages farther away: `ra-pages` of 3 or less";
+        let message = format!("windows of the ring `{name}` have {} pages", file.ra_pages.0);
+        Some((message, hint))
     } else if nr_pages < file.ra_pages.max(Pages(1)) {
         let hint = "no page is twice in a window: give it more `pages`";
-        Some((format!("the ring `{name}` is shorter than a window"), hint))
+        Some((format!("the ring `{name}` has no room for a window"), hint))
     } else if remembers || inode.cached.iter().any(marked) {
         let hint = "only how many faults have missed can be known before the first access";
         Some((format!("the ring `{name}` begins in the middle of readahead"), hint))
@@ -65,7 +67,7 @@ fn misuse(op: &Op, nr_pages: Pages, name: &str) -> Option<(String, &'static str)
     if !at_random {
         Some(only_at_random(name))
     } else if pick.last >= nr_pages.0 {
-        let hint = "the number is how far behind the page before: `0` is that page again";
+        let hint = "the number is how many pages after the one before, fewer than the file has";
         Some((format!("an access goes more than once round the ring `{name}`"), hint))
     } else {
         None

@@ -57,9 +57,9 @@ pub(in crate::spec) fn settle(
     }
     for at in 0..files.open.len() {
         let mine: Vec<&Op> = actors.iter().flat_map(program).collect();
-        let pooled = pooled::objection(files, &mine, around, at);
-        let ring = || ring::objection(files, &mine, around.policy, at);
-        if let Some((message, hint)) = pooled.or_else(ring) {
+        let ring = ring::objection(files, &mine, around.policy, at);
+        let pooled = || pooled::objection(files, &mine, around, at);
+        if let Some((message, hint)) = ring.or_else(pooled) {
             source.problem_with_hint(files.at[at], message, hint);
         }
     }

@@ -135,8 +135,8 @@ fn enter_file(op: Op, kernel: &mut Ctx<'_>) -> Entry {
 const PAGE_SIZE: u64 = 4096;
 
 /// Where an operation on a file begins, in units of so many to the page. Of a pooled file, pages
-/// that it can't come back to are only counted from now on. In a ring it is so far behind the page
-/// of the operation before.
+/// that it can't come back to are only counted from now on. In a ring it is so many pages after the
+/// page of the operation before.
 fn begin(kernel: &mut Ctx<'_>, file: FileId, at: Where, page: u64) -> u64 {
     match (at, kernel.scenario.inode(file).layout) {
         (Where::At(range), Layout::Line) => pick(kernel, range),
