@@ -29,9 +29,8 @@ pub(crate) fn turn(kernel: &mut Ctx<'_>, file: FileId, by: Pages) -> PageIndex {
     let (inode, here) = (config.inode, here(config.ra_pages));
     kernel.note(Event::Turned(file, by));
     let last = kernel.scenario.inode(file).last_page.expect("a ring has pages");
-    let turned = |PageIndex(index): PageIndex| {
-        PageIndex(if index < by.0 { index + last.0 + 1 } else { index } - by.0)
-    };
+    let nr_pages = last.0 + 1;
+    let turned = |PageIndex(index): PageIndex| PageIndex((index + nr_pages - by.0) % nr_pages);
     let cache = &mut kernel.world.inodes[inode.index()].cache;
     let folios: Vec<Folio> = cache.folios().collect();
     for folio in &folios {

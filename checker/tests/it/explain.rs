@@ -1,11 +1,10 @@
 //! `mmcheck explain`: what people read, and every form of every violation that is expected.
 
-use crate::support::{mmcheck, mmcheck_on};
+use crate::support::{mmcheck, mmcheck_on, options};
 use insta::assert_snapshot;
-use mm_checker::check::{Options, check};
-use mm_checker::cli::Engine;
+use mm_checker::check::check;
+use mm_checker::engine::Quiet;
 use mm_checker::engine::stateright::deep_link;
-use mm_checker::engine::{Budget, Quiet};
 use mm_checker::explain::timeline::{MAIL, TERMINAL, timeline};
 use mm_checker::explain::trace::{Again, open};
 use mm_checker::explain::{Story, Walk, dot, html, itf, svg, trace};
@@ -112,13 +111,7 @@ fn tell_all_of(spec: &Spec) -> usize {
         .filter(violates)
         .flat_map(|design| spec.points.iter().map(move |at| (design, at)))
     {
-        let options = Options {
-            fuse: Fuse::OwnLocal,
-            budget: Budget::default(),
-            engine: Engine::Native,
-            threads: 1,
-            asked: None,
-        };
+        let options = options(None);
         let checked = check(spec, design, point, &options, &mut Quiet).expect("it is searched");
         for judged in &checked.judged {
             let violated = judged.verdict == Verdict::Violated;

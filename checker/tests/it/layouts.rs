@@ -1,12 +1,14 @@
 //! Pages that are only counted, and those of a ring, against the same pages where they lie in a file.
 
 use crate::support;
-use mm_checker::check::{Options, check};
+use mm_checker::check::check;
 use mm_checker::claim::Claim;
-use mm_checker::cli::Engine;
-use mm_checker::engine::{Budget, Quiet};
+use mm_checker::engine::Quiet;
 use mm_checker::spec::parse;
-use mm_model::machine::Fuse;
+
+/// Constants as small as they get.
+const KERNEL: &str = "[kernel]\nswap_cluster_max = 1\nmemcg_charge_batch = 1\n\
+                      max_reclaim_retries = 1\nmmap_lotsamiss = 0\n";
 
 /// What a task does, page by page: an operation at a page, and the pages one after the other.
 struct Program<'a> {
@@ -21,8 +23,7 @@ fn spec((io, evicts, max, window): (&str, &str, u64, u64), file: &str, ops: &[St
                   \"folios-added per readahead\" = 0\n\"batch-reclaims per readahead\" = 0\n";
     format!(
         "title = \"A task alone\"\n\n\
-         [kernel]\nswap_cluster_max = 1\nmemcg_charge_batch = 1\nmax_reclaim_retries = 1\n\
-         mmap_lotsamiss = 0\n\n\
+         {KERNEL}\n\
          [world]\nio = \"{io}\"\nevicts = \"{evicts}\"\n\n\
          [[memcg]]\nname = \"job\"\nmax = {max}\n\n\
          [[file]]\nname = \"a\"\n{file}\nra-pages = {window}\n\n\
@@ -41,17 +42,19 @@ type Answers = (Vec<(Claim, String)>, u64);
 fn answers(text: &str) -> Vec<Answers> {
     let spec = parse("pooled.toml", text).expect("the spec is right");
     let point = &spec.points[0];
-    let options = Options {
-        fuse: Fuse::OwnLocal,
-        budget: Budget::default(),
-        engine: Engine::Native,
-        threads: 1,
-        asked: None,
-    };
+    let options = support::options(None);
     let judged = |design| {
         let checked = check(&spec, design, point, &options, &mut Quiet).expect("it is searched");
         let words = checked.judged.iter().map(|judged| {
-            (judged.claim, format!("{:?} {:?}", judged.value, judged.counterexample.is_some()))
+            (
+                judged.claim,
+                format!(
+                    "{:?} {:?} {:?}",
+                    judged.value,
+                    judged.verdict,
+                    judged.counterexample.is_some()
+                ),
+            )
         });
         (words.collect(), checked.states)
     };
@@ -160,8 +163,7 @@ fn two_tasks((io, evicts, max, window): (&str, &str, u64, u64), pages: u64, file
                   \"pages-evicted-unused per-each access\" = 0\n";
     format!(
         "title = \"Two tasks\"\n\n\
-         [kernel]\nswap_cluster_max = 1\nmemcg_charge_batch = 1\nmax_reclaim_retries = 1\n\
-         mmap_lotsamiss = 0\n\n\
+         {KERNEL}\n\
          [world]\nio = \"{io}\"\nevicts = \"{evicts}\"\n\n\
          [[memcg]]\nname = \"job\"\nmax = {max}\n\n\
          {}{}\
@@ -212,8 +214,7 @@ fn a_file_with_little_more_than_a_window_hides_what_a_larger_one_shows() {
 fn ring_and_pooled(world: &str, max: u64, op: &str, asked: &str) -> impl Fn(u64) -> [String; 2] {
     let head = format!(
         "title = \"A task alone\"\n\n\
-         [kernel]\nswap_cluster_max = 1\nmemcg_charge_batch = 1\nmax_reclaim_retries = 1\n\
-         mmap_lotsamiss = 0\n\n[world]\n{world}\n\n[[memcg]]\nname = \"job\"\nmax = {max}\n"
+         {KERNEL}\n[world]\n{world}\n\n[[memcg]]\nname = \"job\"\nmax = {max}\n"
     );
     let (op, asked) = (op.to_owned(), asked.to_owned());
     move |pages| {

@@ -52,6 +52,17 @@ fn with(good: &str, bad: &str) -> String {
     of(&GOOD.replacen(good, bad, 1))
 }
 
+/// A good spec, and what is said of it with another text in the place of some.
+fn refuses(spec: &str, changes: &[(&str, &str, &str)]) {
+    parse("good.toml", spec).expect("the spec is right");
+    for (good, bad, message) in changes {
+        let text = spec.replacen(good, bad, 1);
+        assert_ne!(text, spec, "{good} is there");
+        let said = of(&text);
+        assert!(said.contains(message), "{bad}: {said}");
+    }
+}
+
 fn of(spec: &str) -> String {
     let ran = mmcheck_on(&[("bad.toml", spec.as_bytes())], &["check", "@bad.toml"]);
     assert_eq!((ran.status, ran.out.as_str()), (2, ""), "{}", ran.err);

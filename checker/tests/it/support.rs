@@ -94,16 +94,21 @@ fn write(directory: &Path, name: &str, content: &[u8]) {
     fs::write(path, content).expect("the file is written");
 }
 
-/// What each design of a spec answers to a claim, in a word.
-pub(crate) fn answers(spec: &Spec, asked: &str) -> Vec<String> {
-    let claim = Claim::parse(asked, |_| None).expect("it can be asked");
-    let options = Options {
+/// A search of a small spec, for a claim or for all.
+pub(crate) fn options(asked: Option<Claim>) -> Options {
+    Options {
         fuse: Fuse::OwnLocal,
         budget: Budget::default(),
         engine: Engine::Native,
         threads: 1,
-        asked: Some(claim),
-    };
+        asked,
+    }
+}
+
+/// What each design of a spec answers to a claim, in a word.
+pub(crate) fn answers(spec: &Spec, asked: &str) -> Vec<String> {
+    let claim = Claim::parse(asked, |_| None).expect("it can be asked");
+    let options = options(Some(claim));
     let of = |design| {
         let checked = check(spec, design, &spec.points[0], &options, &mut Quiet);
         let judged = checked.expect("it is searched").judged;

@@ -72,10 +72,9 @@ impl InodeConfig {
 }
 
 /// Which pages of a file are told apart.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// All, from the first to the last.
-    #[default]
     Line,
     /// All, and the last one lies before the first. Only how they lie to each other matters, so the
     /// file is turned until the page of the running access is where it always is.

@@ -117,7 +117,7 @@ fn in_order(
 }
 
 /// How the mapping is used that it accesses.
-pub(super) const fn vm_flags(op: &Op) -> Option<VmFlags> {
+const fn vm_flags(op: &Op) -> Option<VmFlags> {
     if let Op::Fault { vm_flags, .. } | Op::Access { vm_flags, .. } = op {
         Some(*vm_flags)
     } else {

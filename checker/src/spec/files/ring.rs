@@ -2,7 +2,6 @@
 //! accesses, so that nothing looks at where in the file a page lies.
 
 use super::Files;
-use super::pooled::vm_flags;
 use mm_model::ids::FileId;
 use mm_model::page_cache::{Folio, FolioFlags};
 use mm_model::ring::WINDOW_MOST;
@@ -58,23 +57,14 @@ pub(super) fn objection(
 
 /// Why an operation can't go to a ring, and a hint.
 fn misuse(op: &Op, nr_pages: Pages, name: &str) -> Option<(String, &'static str)> {
-    let at_random =
-        vm_flags(op).is_some_and(|of| !of.intersects(VmFlags::SEQ_READ | VmFlags::HUGEPAGE));
-    let (Op::Fault { index: Where::At(pick), .. } | Op::Access { index: Where::At(pick), .. }) = op
-    else {
-        return Some(only_at_random(name));
-    };
-    if !at_random {
-        Some(only_at_random(name))
-    } else if pick.last >= nr_pages.0 {
+    if let Op::Fault { index: Where::At(pick), vm_flags, .. }
+    | Op::Access { index: Where::At(pick), vm_flags, .. } = op
+        && !vm_flags.intersects(VmFlags::SEQ_READ | VmFlags::HUGEPAGE)
+    {
         let hint = "the number is how many pages after the one before, fewer than the file has";
-        Some((format!("an access goes more than once round the ring `{name}`"), hint))
-    } else {
-        None
+        let message = || format!("an access goes more than once round the ring `{name}`");
+        return (pick.last >= nr_pages.0).then(|| (message(), hint));
     }
-}
-
-fn only_at_random(name: &str) -> (String, &'static str) {
     let hint = "nothing but a random access looks at nearby pages only: `fault` or `access`";
-    (format!("the ring `{name}` is not only mapped at random"), hint)
+    Some((format!("the ring `{name}` is not only mapped at random"), hint))
 }

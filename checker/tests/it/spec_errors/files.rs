@@ -1,6 +1,6 @@
 //! Files, and what is done with them.
 
-use super::of;
+use super::{of, refuses};
 use insta::assert_snapshot;
 use mm_checker::spec::parse;
 
@@ -239,7 +239,6 @@ repeat = true
 
 #[test]
 fn what_a_pooled_file_can_not_be_used_for() {
-    parse("good.toml", IN_ORDER).expect("the spec is right");
     let refused = [
         ("pooled = true\n", "", "`next` of `a`, which is not pooled"),
         ("next seq\"", "next\", \"access a 3\"", "is not only used in order"),
@@ -258,12 +257,7 @@ fn what_a_pooled_file_can_not_be_used_for() {
         ("pages-evicted-unused per-each", "pages-evicted-unused per", "that are only counted"),
         ("pages-evicted-unused per-each access", "peak speculative-pages", "that are only counted"),
     ];
-    for (good, bad, message) in refused {
-        let text = IN_ORDER.replacen(good, bad, 1);
-        assert_ne!(text, IN_ORDER, "{good} is there");
-        let said = of(&text);
-        assert!(said.contains(message), "{bad}: {said}");
-    }
+    refuses(IN_ORDER, &refused);
     let at_random = IN_ORDER.replacen("access a next seq", "access a 3 seq", 1);
     let said = of(&at_random.replacen("[world]", "[kernel]\nmmap_lotsamiss = 0\n\n[world]", 1));
     assert!(said.contains("is not only mapped at random"), "{said}");
